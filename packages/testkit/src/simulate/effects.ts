@@ -32,13 +32,17 @@ export type EffectId =
   | "T12"
   | "T13"
   | "WL1"
-  | StoreEffectId;
+  | StoreEffectId
+  | HelmEffectId;
 
 /**
  * Effects of a worker of backups in the store: S3-1 an upload begun, S3-2 a part or a small object put, S3-3 an upload completed, S3-4 a manifest put, S3-5 an
  * object removed or an upload aborted. T12 is the stream of a snapshot.
  */
 export type StoreEffectId = "S3-1" | "S3-2" | "S3-3" | "S3-4" | "S3-5";
+
+/** Effects of addons: H1 a worker is started, H2 what its Helm does in the cluster. A crash at H2 is one of the worker. */
+export type HelmEffectId = "H1" | "H2";
 
 /** The effect that a request to the Kubernetes API has, `undefined` for reads. */
 export function kubeEffect(request: KubeRequest): EffectId | undefined {

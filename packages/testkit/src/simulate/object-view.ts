@@ -39,6 +39,11 @@ const BACKUPS: Readonly<Record<string, string>> = {
   talosetcdbackupschedules: "/apis/talos.alperen.cloud/v1alpha1",
 };
 
+const ADDONS: Readonly<Record<string, string>> = {
+  talosclusteraddons: "/apis/talos.alperen.cloud/v1alpha1",
+  talosclusteraddonreleases: "/apis/talos.alperen.cloud/v1alpha1",
+};
+
 /** The objects of one world as they are, followed by watches, so that asking costs nothing. */
 export interface ObjectView {
   start(): Promise<void>;
@@ -53,13 +58,24 @@ export interface ObjectView {
   waitsFor(plural: string, name: string): string;
 }
 
-/**
- * @param truth the API without faults
- * @param isComposed there are KubernetesClusters and Machines
- * @param hasBackups there are TalosEtcdBackups and their schedules
- */
-export function createObjectView(truth: KubeTransport, isComposed: boolean, hasBackups = false): ObjectView {
-  const paths = { ...PATHS, ...(isComposed ? COMPOSED : {}), ...(hasBackups ? BACKUPS : {}) };
+/** What there is beside machines and clusters. */
+export interface Viewed {
+  /** KubernetesClusters and Machines. */
+  readonly isComposed?: boolean;
+  /** TalosEtcdBackups and their schedules. */
+  readonly hasBackups?: boolean;
+  /** TalosClusterAddons and their releases. */
+  readonly hasAddons?: boolean;
+}
+
+/** @param truth the API without faults */
+export function createObjectView(truth: KubeTransport, { isComposed, hasBackups, hasAddons }: Viewed = {}): ObjectView {
+  const paths = {
+    ...PATHS,
+    ...(isComposed === true ? COMPOSED : {}),
+    ...(hasBackups === true ? BACKUPS : {}),
+    ...(hasAddons === true ? ADDONS : {}),
+  };
   const listeners: (() => void)[] = [];
   const seen = new Map(Object.keys(paths).map((plural) => [plural, new Map<string, Conditioned>()]));
   const get = (plural: string, name: string): Conditioned | undefined => seen.get(plural)?.get(name);

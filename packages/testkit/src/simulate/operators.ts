@@ -1,7 +1,7 @@
 import { createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
-import type { BackupRunner } from "@talos-operator/operator";
+import type { AddonRunner, BackupRunner } from "@talos-operator/operator";
 import type { Clock, FileTree, KubeRequest, KubeTransport, Keys, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { rerouted } from "../world/rerouted.ts";
@@ -37,6 +37,8 @@ export interface OperatorsInput {
   readonly files?: FileTree;
   /** Where backups are taken: the runs as one operator sees them. */
   readonly runnerFor?: (life: Life) => BackupRunner;
+  /** Where addons are installed: the runs as one operator sees them. */
+  readonly addonsFor?: (life: Life) => AddonRunner;
   /** Number of the first one: nobody may be called as one who held the lease before. */
   readonly firstOperator: number;
 }
@@ -91,6 +93,7 @@ export function createOperators({
   told,
   files,
   runnerFor,
+  addonsFor,
   firstOperator,
 }: OperatorsInput): Operators {
   const random = stream(6);
@@ -222,6 +225,7 @@ export function createOperators({
         ...(files === undefined ? {} : { files: invariants.secrets.files(files) }),
         metrics,
         ...(runnerFor === undefined ? {} : { backups: { runner: runnerFor(mine), backupDirectory: "/backups" } }),
+        ...(addonsFor === undefined ? {} : { addons: { runner: addonsFor(mine) } }),
         options: { allowLoopbackMachines: false, identity },
       });
       void operator.run(stop.signal).catch((error: unknown) => {

@@ -24,6 +24,8 @@ export interface Scenario {
   readonly platform?: "container";
   /** There is a store, and workers that take backups: a stand-in sends them, or the operator's controllers do. Default: there is none. */
   readonly hasBackups?: "stand-in" | "controllers";
+  /** There are workers that drive Helm. Default: there are none. */
+  readonly hasAddons?: true;
 }
 
 /** What a person wants at one moment of a run. */

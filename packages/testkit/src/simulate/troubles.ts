@@ -8,6 +8,7 @@ import { alarm, replaceDisk, swapAddresses } from "./troubles/replaced.ts";
 import { emptyLists, garbleWatches, shortenWatches } from "./troubles/watches.ts";
 import { loseAll, loseBeforeFounding, loseBundle, loseRecord, takeName, writeNewer } from "./troubles/keys.ts";
 import { breakSnapshots, damageSnapshots, failStore, garble, loseStore, tamper } from "./troubles/stores.ts";
+import { failHelm } from "./troubles/helm.ts";
 import type { TroubleKind } from "./troubles/kinds.ts";
 import {
   cutOff,
@@ -24,7 +25,7 @@ import { pauseCluster } from "./troubles/people.ts";
 import { freezeWatches, lieToReads } from "./troubles/views.ts";
 
 export type { TroubleInput } from "./troubles/input.ts";
-export { BACKUP_TROUBLES, EDIT_TROUBLES, LATER_TROUBLES, TROUBLES, type TroubleKind } from "./troubles/kinds.ts";
+export { ADDON_TROUBLES, BACKUP_TROUBLES, EDIT_TROUBLES, LATER_TROUBLES, TROUBLES, type TroubleKind } from "./troubles/kinds.ts";
 
 /** What each of them does. Resolves when everything is as it was before. */
 const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: number) => Promise<void>>> = {
@@ -73,6 +74,7 @@ const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: numb
   "store-tampered": tamper,
   "snapshots-damaged": damageSnapshots,
   "snapshots-broken": breakSnapshots,
+  "helm-fails": failHelm,
 };
 
 /** Lets the trouble happen. Resolves when everything is as it was before. */

@@ -1,6 +1,7 @@
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
+import type { Addons } from "./addons/index.ts";
 import type { AskedOfControllers } from "./backups/asked.ts";
 import type { StandIn } from "./backups/stand-in.ts";
 import type { Composed } from "./composed.ts";
@@ -55,6 +56,8 @@ export interface EditableWorld {
   readonly backups: StandIn | undefined;
   /** Where controllers decide about backups. */
   readonly askedBackups: AskedOfControllers | undefined;
+  /** Where addons are installed: Helm and its workers. */
+  readonly addons: Addons | undefined;
   readonly stage: Stage;
   readonly timers: Timers;
   readonly random: RandomSource;

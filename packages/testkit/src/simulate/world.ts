@@ -8,6 +8,7 @@ import { copiedStore } from "../world/copied-store.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import { isEtcdFull } from "../world/full-etcd.ts";
+import { createAddons } from "./addons/index.ts";
 import { createBackups } from "./backups/index.ts";
 import { createComposed, type Composed, type ComposedContent } from "./composed.ts";
 import { isComposed } from "./composed-scenario.ts";
@@ -191,7 +192,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     violations.push({ seed: options.seed, step: trace.length, invariant, detail, replay: options.replay, trace: trace.tail(25) });
   };
   const stage = createStage(beginning(scenario, from), scenario.deletionPolicy, from === undefined);
-  const objects = createObjectView(truth, isComposed(scenario), scenario.hasBackups === "controllers");
+  const objects = createObjectView(truth, {
+    isComposed: isComposed(scenario),
+    hasBackups: scenario.hasBackups === "controllers",
+    hasAddons: scenario.hasAddons === true,
+  });
   const composed: Composed | undefined = !isComposed(scenario)
     ? undefined
     : createComposed({
@@ -258,6 +263,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           report,
         });
   const asked = backups?.asked;
+  const addons =
+    scenario.hasAddons === undefined
+      ? undefined
+      : createAddons({ ...ports, objects, stream, plan, secrets: invariants.secrets, trace, count, report });
   const operators = createOperators({
     time,
     worldClock: clock,
@@ -275,6 +284,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     told,
     ...(composed === undefined ? {} : { files: composed.files }),
     ...(asked === undefined ? {} : { runnerFor: (life) => asked.runnerFor(life) }),
+    ...(addons === undefined ? {} : { addonsFor: (life) => addons.runnerFor(life) }),
     firstOperator: from === undefined ? 1 : 1001,
   });
   /** Where each trouble stands that is not over. */
@@ -310,6 +320,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     composed,
     backups: backups?.standIn,
     askedBackups: asked,
+    addons,
     stage,
     timers: time.timers,
     random: stream(14),
@@ -360,6 +371,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           keys,
           now: () => clock.now(),
           stage,
+          failHelm: (isFailing) => addons?.fail(isFailing),
           garbleStore: (isGarbling) => backups?.garble(isGarbling),
           tamperBackup: () => backups?.tamper(stream(13)),
           trace: (line) => {
@@ -445,7 +457,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       ]
         .filter(([plural = "", name = ""]) => objects.get(plural, name) !== undefined)
         .map(([plural = "", name = ""]) => `${plural}: ${objects.waitsFor(plural, name)}`)
-        .concat(asked?.waitsFor() ?? [])
+        .concat(asked?.waitsFor() ?? [], addons?.waitsFor() ?? [])
         .join("; "),
     report,
     trace: (line) => trace.add(line),

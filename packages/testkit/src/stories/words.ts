@@ -52,7 +52,7 @@ function manifest({ cps: control, workers: pool, disk, patch, version, replicas 
  * second all rules of `told-rules` hold.
  */
 export async function playWords(world: WordsWorld): Promise<void> {
-  const objects = createObjectView(world.truth, true);
+  const objects = createObjectView(world.truth, { isComposed: true });
   const found = new Map<string, string>();
   let now = "start";
   const rules = createToldRules(

@@ -6,12 +6,25 @@ type Request = Parameters<AddonRunner["start"]>[0];
 
 /** What a run of the simulated Helm does. */
 export interface HelmFault {
-  /** `hangs`: it never ends. `dies`: it begins, leaves its lock, and tells nothing. `lost`: it does all of it, and tells nothing. */
-  readonly kind: "hangs" | "dies" | "lost" | HelmFailureReason;
+  /**
+   * `hangs`: it never ends. `never`: it dies before anything is done. `dies`: it begins, leaves its lock, and tells nothing. `lost`: it does all of it, and tells
+   * nothing. `twice`: its worker begins once more after it had done all. Everything else is a failure that Helm tells, with a failed revision.
+   */
+  readonly kind: "hangs" | "never" | "dies" | "lost" | "twice" | HelmFailureReason;
+}
+
+/** What befalls runs that nobody scripted, and what they are watched by. */
+export interface SimulatedHelmOptions {
+  /** Asked when a run is about to begin its work; `undefined` = all goes well. */
+  readonly faultOf?: (request: Request) => HelmFault | undefined;
+  /** What a run does that is ended in the middle. Default: nothing was done by then. */
+  readonly whenEnded?: (request: Request) => "never" | "dies" | "lost";
+  /** Before a run works on a release, with what Helm knows of it. */
+  readonly onWork?: (request: Request, before: readonly StoredRevision[]) => void;
 }
 
 /** A revision, as Helm stores it. */
-interface Stored extends Revision {
+export interface StoredRevision extends Revision {
   readonly owner: string | undefined;
   readonly run: string | undefined;
   readonly values: readonly string[];
@@ -25,89 +38,103 @@ export interface SimulatedHelm {
   readonly runner: AddonRunner;
   /** Every run that was begun, in order. */
   readonly begun: readonly Request[];
+  /** Runs that go on. */
+  going(): readonly Request[];
   /** Newest first; empty = Helm knows no such release. */
-  history(cluster: string, release: string): readonly Stored[];
+  history(cluster: string, release: string): readonly StoredRevision[];
   /** What the next runs of a release do, one each. */
   fail(release: string, ...faults: readonly HelmFault[]): void;
   /** A release that somebody installed by hand. */
   installByHand(cluster: string, release: string): void;
-  /** Runs that go on end well from now on, hanging ones too. */
+  /** Runs that hang go on, and end well. */
   release(): void;
+  /** Lets runs end whose time has come: otherwise they do when somebody looks. */
+  settle(): void;
 }
 
 /** How long a run takes. Milliseconds. */
-const TAKES_MS = 3_000;
+export const TAKES_MS = 3_000;
 
-export function createSimulatedHelm(clock: Clock): SimulatedHelm {
-  const releases = new Map<string, Stored[]>();
-  const runs = new Map<
-    string,
-    { readonly request: Request; readonly since: number; readonly isStuck: boolean; result?: HelmResult | undefined; isDone: boolean }
-  >();
+/** Revisions that Helm keeps. */
+const MOST_REVISIONS = 10;
+
+export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions = {}): SimulatedHelm {
+  const releases = new Map<string, readonly StoredRevision[]>();
+  const runs = new Map<string, Run>();
   const begun: Request[] = [];
   const faults = new Map<string, HelmFault[]>();
-  const keyOf = (cluster: string, release: string): string => `${cluster} ${release}`;
-  const clusterOf = ({ kubeconfig }: HelmSecrets): string =>
-    (JSON.parse(kubeconfig) as { readonly clusters: readonly [{ readonly cluster: { readonly server: string } }] }).clusters[0].cluster
-      .server;
 
-  const carryOut = ({ task, secrets }: Request): HelmResult | undefined => {
-    const name = `${task.release.namespace}/${task.release.name}`;
-    const key = keyOf(clusterOf(secrets), name);
-    const [fault] = faults.get(name)?.splice(0, 1) ?? [];
-    const before = releases.get(key) ?? [];
-    const stored =
-      before[0]?.status.startsWith("pending") === true && task.endedRuns.includes(before[0].run ?? "") ? before.slice(1) : before;
+  /** A worker's whole work on one release. @returns `undefined` where it dies before it tells anything */
+  const carryOut = (request: Request, fault: HelmFault | undefined): HelmResult | undefined => {
+    const { task, secrets } = request;
+    const key = keyOf(clusterOf(secrets), nameOf(task));
+    if (fault?.kind === "never") return undefined;
+    if (fault?.kind === "twice") carryOut(request, undefined);
+    const stored = unlocked(releases.get(key) ?? [], task.endedRuns);
+    options.onWork?.(request, stored);
     const [newest] = stored;
     if (newest?.status.startsWith("pending") === true) return failed("release-locked", true);
-    if (newest !== undefined && newest.owner !== undefined && newest.owner !== task.owner)
-      return task.kind === "uninstall" ? { kind: "uninstalled", wasThere: false, helm } : failed("release-not-ours", false);
-    if (task.kind === "uninstall") {
-      if (fault?.kind === "dies") return undefined;
-      if (fault !== undefined && fault.kind !== "lost") return failed(fault.kind as HelmFailureReason, true);
-      releases.delete(key);
-      return fault === undefined ? { kind: "uninstalled", wasThere: newest !== undefined, helm } : undefined;
+    const isForeign = newest?.owner !== undefined && newest.owner !== task.owner;
+    const keep = (after: readonly StoredRevision[]): readonly StoredRevision[] => {
+      const kept = after.slice(0, MOST_REVISIONS);
+      releases.set(key, kept);
+      return kept;
+    };
+    switch (task.kind) {
+      case "rollback":
+        return failed("bad-task", false);
+      case "uninstall":
+        if (newest === undefined || newest.owner !== task.owner) return { kind: "uninstalled", wasThere: false, helm };
+        if (fault?.kind === "dies") return void keep([{ ...newest, status: "uninstalling" }, ...stored.slice(1)]);
+        if (isFailure(fault)) return failed(fault.kind, true);
+        releases.delete(key);
+        return fault?.kind === "lost" ? undefined : { kind: "uninstalled", wasThere: true, helm };
+      case "apply": {
+        if (isForeign) return failed("release-not-ours", false);
+        const chart: ChartFacts = { name: task.chart.name, version: task.chart.version ?? "1.0.0", appVersion: "1", digest: "d".repeat(64) };
+        if (newest?.status === "deployed" && newest.inputs === task.inputs && newest.owner === task.owner)
+          return fault?.kind === "lost" || fault?.kind === "dies" ? undefined : applied(chart, stored, false);
+        const next = (status: string): StoredRevision => ({
+          number: (newest?.number ?? 0) + 1,
+          status,
+          chartVersion: chart.version,
+          at: clock.now(),
+          inputs: task.inputs,
+          owner: task.owner,
+          run: task.run,
+          values: secrets.values,
+        });
+        if (fault?.kind === "dies") return void keep([next(newest === undefined ? "pending-install" : "pending-upgrade"), ...stored]);
+        if (isFailure(fault)) {
+          const after = [next("failed"), ...stored];
+          const good = stored.find(({ status }) => status === "deployed" || status === "superseded");
+          if (!task.rollbackOnFailure || good === undefined)
+            return { ...failed(fault.kind, true), history: keep(after).map(revisionOf) };
+          const back: StoredRevision = { ...good, number: (after[0]?.number ?? 0) + 1, status: "deployed", at: clock.now(), run: task.run };
+          return { ...failed(fault.kind, true), history: keep([back, ...after.map(superseded)]).map(revisionOf), rolledBackTo: good.number };
+        }
+        const after = keep([next("deployed"), ...stored.map(superseded)]);
+        return fault?.kind === "lost"
+          ? undefined
+          : { ...applied(chart, after, true), ...(newest !== undefined && newest.owner === undefined ? { adopted: true } : {}) };
+      }
     }
-    if (task.kind === "rollback") return failed("bad-task", false);
-    const isDone = newest?.status === "deployed" && newest.inputs === task.inputs && newest.owner === task.owner;
-    const chart: ChartFacts = { name: task.chart.name, version: task.chart.version ?? "1.0.0", appVersion: "1", digest: "d".repeat(64) };
-    if (isDone) return applied(chart, stored, false);
-    const next = (status: string): Stored => ({
-      number: (before[0]?.number ?? 0) + 1,
-      status,
-      chartVersion: chart.version,
-      at: clock.now(),
-      inputs: task.inputs,
-      owner: task.owner,
-      run: task.run,
-      values: secrets.values,
-    });
-    if (fault?.kind === "dies") {
-      releases.set(key, [next("pending-upgrade"), ...stored]);
-      return undefined;
-    }
-    if (fault !== undefined && fault.kind !== "lost" && fault.kind !== "hangs") {
-      const after = [next("failed"), ...stored];
-      releases.set(key, after);
-      return { ...failed(fault.kind, true), history: after.map(revisionOf) };
-    }
-    const after = [next("deployed"), ...stored.map((one) => (one.status === "deployed" ? { ...one, status: "superseded" } : one))];
-    releases.set(key, after);
-    return fault?.kind === "lost"
-      ? undefined
-      : { ...applied(chart, after, true), ...(newest !== undefined && newest.owner === undefined ? { adopted: true } : {}) };
   };
 
   const settle = (): void => {
     for (const run of runs.values()) {
       if (run.isDone || run.isStuck || clock.now() - run.since < TAKES_MS) continue;
+      const fault = run.mayFail ? (faults.get(nameOf(run.request.task))?.shift() ?? options.faultOf?.(run.request)) : undefined;
+      run.isStuck = fault?.kind === "hangs";
+      if (run.isStuck) continue;
       run.isDone = true;
-      run.result = carryOut(run.request);
+      run.result = carryOut(run.request, fault);
     }
   };
 
   return {
     begun,
+    going: () => [...runs.values()].flatMap(({ request, isDone }) => (isDone ? [] : [request])),
     history: (cluster, release) => releases.get(keyOf(cluster, release)) ?? [],
     fail: (release, ...given) => void faults.set(release, [...(faults.get(release) ?? []), ...given]),
     installByHand: (cluster, release) =>
@@ -115,16 +142,21 @@ export function createSimulatedHelm(clock: Clock): SimulatedHelm {
         { number: 1, status: "deployed", chartVersion: "0.9.0", at: clock.now(), owner: undefined, run: undefined, values: [] },
       ]),
     release() {
-      for (const [name, run] of runs) if (run.isStuck) runs.set(name, { ...run, isStuck: false });
+      for (const run of runs.values()) {
+        if (!run.isStuck) continue;
+        run.isStuck = false;
+        run.mayFail = false;
+      }
     },
+    settle,
     runner: {
       async start(request) {
         if (runs.has(request.name)) return;
         begun.push(request);
-        const name = `${request.task.release.namespace}/${request.task.release.name}`;
-        const isStuck = faults.get(name)?.[0]?.kind === "hangs";
-        if (isStuck) faults.get(name)?.shift();
-        runs.set(request.name, { request, since: clock.now(), isStuck, isDone: false });
+        const scripted = faults.get(nameOf(request.task));
+        const isStuck = scripted?.[0]?.kind === "hangs";
+        if (isStuck) scripted.shift();
+        runs.set(request.name, { request, since: clock.now(), isStuck, isDone: false, mayFail: true, result: undefined });
       },
       async look(name) {
         settle();
@@ -132,7 +164,11 @@ export function createSimulatedHelm(clock: Clock): SimulatedHelm {
         if (run === undefined) return { kind: "absent" };
         return run.isDone ? { kind: "ended", result: run.result, at: clock.now() } : { kind: "running", since: run.since };
       },
-      remove: async (name) => void runs.delete(name),
+      async remove(name) {
+        const run = runs.get(name);
+        runs.delete(name);
+        if (run !== undefined && !run.isDone) carryOut(run.request, { kind: options.whenEnded?.(run.request) ?? "never" });
+      },
       async list() {
         settle();
         return [...runs].map(([name, { request, isDone }]) => ({ name, owner: request.owner, hasEnded: isDone }));
@@ -141,19 +177,57 @@ export function createSimulatedHelm(clock: Clock): SimulatedHelm {
   };
 }
 
+interface Run {
+  readonly request: Request;
+  readonly since: number;
+  isStuck: boolean;
+  isDone: boolean;
+  /** One that went on after it hung ends well. */
+  mayFail: boolean;
+  result: HelmResult | undefined;
+}
+
+/** A lock that an ended run of ours left becomes a failed revision, as the worker makes it. */
+function unlocked(stored: readonly StoredRevision[], endedRuns: readonly string[]): readonly StoredRevision[] {
+  const [newest, ...older] = stored;
+  const isOurs = newest?.status.startsWith("pending") === true && endedRuns.includes(newest.run ?? "");
+  return newest !== undefined && isOurs ? [{ ...newest, status: "failed" }, ...older] : stored;
+}
+
+function superseded(one: StoredRevision): StoredRevision {
+  return one.status === "deployed" ? { ...one, status: "superseded" } : one;
+}
+
+function isFailure(fault: HelmFault | undefined): fault is { readonly kind: HelmFailureReason } {
+  return fault !== undefined && !["hangs", "never", "dies", "lost", "twice"].includes(fault.kind);
+}
+
+function nameOf({ release }: Request["task"]): string {
+  return `${release.namespace}/${release.name}`;
+}
+
+function keyOf(cluster: string, release: string): string {
+  return `${cluster} ${release}`;
+}
+
+function clusterOf({ kubeconfig }: HelmSecrets): string {
+  return (JSON.parse(kubeconfig) as { readonly clusters: readonly [{ readonly cluster: { readonly server: string } }] }).clusters[0].cluster
+    .server;
+}
+
 const helm = "v4.2.4";
 
 function failed(reason: HelmFailureReason, mayRepeat: boolean): Extract<HelmResult, { readonly kind: "failed" }> {
   return { kind: "failed", reason, message: `The simulated Helm fails: ${reason}.`, mayRepeat, helm };
 }
 
-function applied(chart: ChartFacts, stored: readonly Stored[], isNew: boolean): Extract<HelmResult, { readonly kind: "applied" }> {
+function applied(chart: ChartFacts, stored: readonly StoredRevision[], isNew: boolean): Extract<HelmResult, { readonly kind: "applied" }> {
   const history = stored.map(revisionOf);
   const [revision] = history;
   if (revision === undefined) throw new RangeError("a release that is applied has a revision");
   return { kind: "applied", revision, chart, isNew, history, objects: { total: 1, workloads: [] }, helm };
 }
 
-function revisionOf({ number, status, chartVersion, at, inputs }: Stored): Revision {
+function revisionOf({ number, status, chartVersion, at, inputs }: StoredRevision): Revision {
   return { number, status, chartVersion, at, ...(inputs === undefined ? {} : { inputs }) };
 }

@@ -34,6 +34,8 @@ export interface TroubleInput {
   readonly plan: FaultPlan;
   /** Resolves when the effect took place for the `n`-th time, before the sender hears of it. */
   readonly tookEffect: (effect: EffectId, n: number) => Promise<void>;
+  /** While set, one run of Helm of three fails, hangs or dies. */
+  readonly failHelm: (isFailing: boolean) => void;
   /** While set, the store keeps one byte of each upload wrong. */
   readonly garbleStore: (isGarbling: boolean) => void;
   /** Changes a part of a backup that is there, and tells which. */

@@ -88,7 +88,9 @@ export type TroubleKind =
   /** Snapshots end early as if they were whole, or have changed bytes, or the hash of another. */
   | "snapshots-damaged"
   /** Snapshots are slow, and machines lose their power in the middle of one. */
-  | "snapshots-broken";
+  | "snapshots-broken"
+  /** Helm fails in every way: it hangs, dies in the middle, does all and tells nothing, or says why not. */
+  | "helm-fails";
 
 export const TROUBLES: readonly TroubleKind[] = [
   "bundle-lost",
@@ -158,3 +160,6 @@ export const BACKUP_TROUBLES: readonly TroubleKind[] = [
   "store-away",
   "snapshots-broken",
 ];
+
+/** Those that need addons, played with workloads that have them. */
+export const ADDON_TROUBLES: readonly TroubleKind[] = ["helm-fails"];

@@ -1,4 +1,5 @@
 import type { Workload } from "../workload.ts";
+import { addons, addonsLeave } from "./addons.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
 import { backup } from "./backup-objects.ts";
 import { backupWorkers } from "./backups.ts";
@@ -44,4 +45,6 @@ export const workloads: readonly Workload[] = [
   composeAbort,
   backupWorkers,
   backup,
+  addons,
+  addonsLeave,
 ];
