@@ -91,7 +91,12 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         return fault?.kind === "lost" ? undefined : { kind: "uninstalled", wasThere: true, helm };
       case "apply": {
         if (isForeign) return failed("release-not-ours", false);
-        const chart: ChartFacts = { name: task.chart.name, version: task.chart.version ?? "1.0.0", appVersion: "1", digest: "d".repeat(64) };
+        const chart: ChartFacts = {
+          name: task.chart.name,
+          version: task.chart.version ?? "1.0.0",
+          appVersion: "1",
+          digest: "d".repeat(64),
+        };
         if (newest?.status === "deployed" && newest.inputs === task.inputs && newest.owner === task.owner)
           return fault?.kind === "lost" || fault?.kind === "dies" ? undefined : applied(chart, stored, false);
         const next = (status: string): StoredRevision => ({
@@ -108,10 +113,13 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         if (isFailure(fault)) {
           const after = [next("failed"), ...stored];
           const good = stored.find(({ status }) => status === "deployed" || status === "superseded");
-          if (!task.rollbackOnFailure || good === undefined)
-            return { ...failed(fault.kind, true), history: keep(after).map(revisionOf) };
+          if (!task.rollbackOnFailure || good === undefined) return { ...failed(fault.kind, true), history: keep(after).map(revisionOf) };
           const back: StoredRevision = { ...good, number: (after[0]?.number ?? 0) + 1, status: "deployed", at: clock.now(), run: task.run };
-          return { ...failed(fault.kind, true), history: keep([back, ...after.map(superseded)]).map(revisionOf), rolledBackTo: good.number };
+          return {
+            ...failed(fault.kind, true),
+            history: keep([back, ...after.map(superseded)]).map(revisionOf),
+            rolledBackTo: good.number,
+          };
         }
         const after = keep([next("deployed"), ...stored.map(superseded)]);
         return fault?.kind === "lost"

@@ -77,7 +77,8 @@ export function createAddons(input: AddonsInput): Addons {
     faultOf: ({ name }) => {
       count("H2").sent += 1;
       const planned = plan.next("H2");
-      const kind = planned === undefined ? (isFailing && random.fraction() < 0.3 ? pick(MISFORTUNES, random) : undefined) : befalls[planned];
+      const kind =
+        planned === undefined ? (isFailing && random.fraction() < 0.3 ? pick(MISFORTUNES, random) : undefined) : befalls[planned];
       if (kind !== undefined) trace.add(`the run ${name} meets: ${kind}`);
       return kind === undefined ? undefined : { kind };
     },
@@ -91,9 +92,14 @@ export function createAddons(input: AddonsInput): Addons {
   });
 
   const rules = createAddonRules({ objects, report, helm: () => helm, deletedByHand });
+  const removed = new Set<string>();
+  /** Jobs that came to be after their runs were removed. They have no Secret, so that nothing begins in them. */
+  const strays = new Map<string, AddonRunRequest>();
   objects.onChange(() => rules.changed());
 
   const start = (request: AddonRunRequest, isLate: boolean): void => {
+    if (isLate && removed.has(request.name)) return void strays.set(request.name, request);
+    strays.delete(request.name);
     const isNew = !helm.begun.some(({ name }) => name === request.name);
     // What it is told may be read by whoever may read Jobs.
     secrets.inspectText("the task of a worker", JSON.stringify(request.task));
@@ -128,8 +134,17 @@ export function createAddons(input: AddonsInput): Addons {
           });
         },
         look: (name) => asked(() => helm.runner.look(name)),
-        remove: (name) => asked(() => helm.runner.remove(name)),
-        list: () => asked(() => helm.runner.list()),
+        remove: (name) =>
+          asked(() => {
+            removed.add(name);
+            strays.delete(name);
+            return helm.runner.remove(name);
+          }),
+        list: () =>
+          asked(async () => [
+            ...(await helm.runner.list()),
+            ...[...strays.values()].map(({ name, owner }) => ({ name, owner, hasEnded: false })),
+          ]),
       };
     },
     fail(failing) {
@@ -141,12 +156,12 @@ export function createAddons(input: AddonsInput): Addons {
       const one = helm.history(ENDPOINT, release).find(({ status }) => status === "deployed");
       return one === undefined ? undefined : { inputs: one.inputs, values: one.values };
     },
-    isIdle: () => helm.going().length === 0,
+    isIdle: () => helm.going().length === 0 && strays.size === 0,
     waitsFor: () => [
       ...(["talosclusteraddons", "talosclusteraddonreleases"] as const).flatMap((plural) =>
         objects.all(plural).map(({ metadata }) => `${metadata?.name ?? ""}: ${objects.waitsFor(plural, metadata?.name ?? "")}`),
       ),
-      ...helm.going().map(({ name }) => `run ${name}`),
+      ...[...helm.going(), ...strays.values()].map(({ name }) => `run ${name}`),
     ],
     deletesByHand: (release) => void deletedByHand.add(release),
   };

@@ -82,7 +82,9 @@ export function createAddonRules({ objects, report, helm, deletedByHand }: Addon
       }
     },
     starts(run, isLate) {
-      const others = helm().going().filter(({ name }) => name !== run.name);
+      const others = helm()
+        .going()
+        .filter(({ name }) => name !== run.name);
       if (isLate) return;
       if (others.length >= MOST_RUNS) report("O8", `${run.name} begins beside ${others.map(({ name }) => name).join(", ")}`);
       const { name, namespace } = run.task.release;

@@ -1,4 +1,9 @@
-import { talosClusterAddonReleaseResource, talosClusterAddonResource, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
+import {
+  talosClusterAddonReleaseResource,
+  talosClusterAddonResource,
+  talosClusterResource,
+  talosControlPlaneResource,
+} from "@talos-operator/api";
 import type { HelmSpec, TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import { ADDON_TROUBLES } from "../troubles/kinds.ts";
@@ -93,7 +98,8 @@ const install: Step = {
     await label(world, LABELS);
     await addon(world, NET, { helmSpec: chart(NET, { values: { step: "first" } as never }) });
   },
-  isReached: (world) => [releaseOf(NET), releaseOf(WEB), EXTRA].every((name) => isInstalled(world, name)) && isIdle(world) && isSettled(world),
+  isReached: (world) =>
+    [releaseOf(NET), releaseOf(WEB), EXTRA].every((name) => isInstalled(world, name)) && isIdle(world) && isSettled(world),
 };
 
 /** Addons on a cluster that lives. */
@@ -113,7 +119,10 @@ export const addons: Workload = {
         });
         await editAddon(world, WEB, { helmSpec: { values: { step: "second" } } });
         // In the middle of it.
-        world.timers.schedule(Math.floor(random.fraction() * 10_000), () => void editAddon(world, WEB, { helmSpec: { values: { step: "third" } } }));
+        world.timers.schedule(
+          Math.floor(random.fraction() * 10_000),
+          () => void editAddon(world, WEB, { helmSpec: { values: { step: "third" } } }),
+        );
       },
       isReached: (world) =>
         isInstalled(world, releaseOf(NET), "second") &&
@@ -167,7 +176,9 @@ export const addonsLeave: Workload = {
         await world.client.resource(talosClusterAddonReleaseResource).delete({ namespace: NAMESPACE, name: EXTRA });
       },
       isReached: (world) =>
-        world.objects.all("talosclusteraddons").length === 0 && world.objects.all("talosclusteraddonreleases").length === 0 && isIdle(world),
+        world.objects.all("talosclusteraddons").length === 0 &&
+        world.objects.all("talosclusteraddonreleases").length === 0 &&
+        isIdle(world),
     },
   ],
   effects: ["K5", "K6", "K7", "H1", "H2"],
