@@ -77,6 +77,7 @@ export const releaseFactFields = {
   failedInputs: string({ description: "Hash of what was last tried without success." }),
   attempts: integer({ description: "Tries with these inputs that failed.", minimum: 0 }),
   nextAttemptTime: time("When the next try begins. Absent when none is waited for."),
+  uninstallStartTime: time("When its removal began to be tried. After ten minutes the release is left in its cluster."),
   history: list(revision, { description: "The newest revisions, at most 10.", listType: "atomic" }),
   run,
   endedRuns: list(string({ description: "A run." }), {

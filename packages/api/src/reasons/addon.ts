@@ -19,7 +19,7 @@ export const addonReasons = {
   WaitingForCluster: {
     status: "False",
     release: "itself",
-    when: "The cluster is not bootstrapped yet, is being deleted, or its keys are not there: nothing can be installed.",
+    when: "The cluster is not bootstrapped yet, is paused, is being deleted, or its keys are not there: nothing can be installed.",
     next: "See the conditions of the TalosControlPlane.",
   },
   WaitingForDependency: {

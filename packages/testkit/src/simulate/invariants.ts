@@ -22,7 +22,7 @@ const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret"
 type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>>; readonly immutable?: boolean };
 
 /** The operator may have read the bundle or the annotation just before it went; both are read live before what is sent, so a watch that stands still is no excuse. */
-const READ_JUST_BEFORE_MS = 5_000;
+export const READ_JUST_BEFORE_MS = 5_000;
 
 /** Copies of Secrets count for a while, and what they tell is written about machine by machine. */
 const ADVICE_FOLLOWS_MS = 3 * 60_000;
@@ -239,7 +239,10 @@ export function createInvariants(input: InvariantsInput): Invariants {
     },
     async beforeSend(effect, address, request, wokeNow) {
       const isKept =
-        isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") && !tellsOfMachine(request) && !isOfBackups(request, input.objects) && !wokeNow;
+        isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") &&
+        !tellsOfMachine(request) &&
+        !isBesideMachines(request, input.objects) &&
+        !wokeNow;
       if ((isKept || effect.startsWith("T")) && longAgo(stage.pausedSince)) report("S31", `${effect} is sent while the cluster is paused`);
       if (effect.startsWith("T") && longAgo(stage.newerRecordSince))
         report("S33", `${effect} is sent while the record holds what only a newer release knows`);
@@ -339,10 +342,13 @@ function currentSpki(datacenter: Datacenter, address: string, describeSpki: Desc
   return api.kind === "down" ? undefined : describeSpki(api.identity.certificate);
 }
 
-/** A paused cluster is backed up, for that only reads: of its record changes nothing but that a snapshot is taken, or was. */
-function isOfBackups(request: unknown, objects: ObjectView): boolean {
+/**
+ * A paused cluster is backed up, for that only reads: of its record changes nothing but that a snapshot is taken, or was. And addons say what they wait for;
+ * that nothing is installed their own rules judge.
+ */
+function isBesideMachines(request: unknown, objects: ObjectView): boolean {
   const { path = "", body } = request as Partial<KubeRequest>;
-  if (path.includes("/talosetcdbackup")) return true;
+  if (path.includes("/talosetcdbackup") || path.includes("/talosclusteraddon")) return true;
   const [, name] = /\/clusterrecords\/([^/]+)$/.exec(path) ?? [];
   const stored = objects.get("clusterrecords", name ?? "")?.spec;
   if (name === undefined || stored === undefined) return false;

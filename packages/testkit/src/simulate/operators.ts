@@ -168,7 +168,28 @@ export function createOperators({
           leaseHolder = holder;
         },
         lie: (path: string) => stage.lie(path),
-        interference: stage.interference,
+        interference: {
+          get kube() {
+            const { kube } = stage.interference;
+            // One who reads no lease has none to write.
+            return kube === undefined
+              ? undefined
+              : (request: KubeRequest) => {
+                  const lie = kube(request);
+                  wasInterfered ||= lie !== undefined;
+                  return lie;
+                };
+          },
+          get talos() {
+            return stage.interference.talos;
+          },
+          get store() {
+            return stage.interference.store;
+          },
+          get watch() {
+            return stage.interference.watch;
+          },
+        },
         onLie: (effect: EffectId, fault: "E" | "X") => {
           count(effect)[fault] += 1;
           told.disturbed();

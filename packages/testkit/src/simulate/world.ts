@@ -15,7 +15,7 @@ import { isComposed } from "./composed-scenario.ts";
 import { judgeConditions } from "./condition-rules.ts";
 import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
-import { createInvariants, type Invariants } from "./invariants.ts";
+import { createInvariants, READ_JUST_BEFORE_MS, type Invariants } from "./invariants.ts";
 import { createObjectView } from "./object-view.ts";
 import { createOperators } from "./operators.ts";
 import { emptyCounts, type EffectCounts, type RunResult, type Violation } from "./report.ts";
@@ -263,10 +263,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
           report,
         });
   const asked = backups?.asked;
+  const isPaused = (): boolean => stage.pausedSince !== undefined && clock.now() - stage.pausedSince > READ_JUST_BEFORE_MS;
   const addons =
     scenario.hasAddons === undefined
       ? undefined
-      : createAddons({ ...ports, objects, stream, plan, secrets: invariants.secrets, trace, count, report });
+      : createAddons({ ...ports, objects, stream, plan, secrets: invariants.secrets, trace, count, report, isPaused });
   const operators = createOperators({
     time,
     worldClock: clock,

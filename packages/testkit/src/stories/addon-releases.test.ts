@@ -1,13 +1,14 @@
 // What Helm is asked to do for a release, and what the release says of it.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { finalizers, talosClusterAddonReleaseResource } from "@talos-operator/api";
+import { annotations, finalizers, talosClusterAddonReleaseResource } from "@talos-operator/api";
 import type { HelmSpec, TalosClusterAddonRelease, TalosClusterAddonReleaseSpec } from "@talos-operator/api";
 import { createSimulatedHelm } from "../world/simulated-helm.ts";
 import type { SimulatedHelm } from "../world/simulated-helm.ts";
+import { HeldWatch } from "./held-watch.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
-import type { Story } from "./story.ts";
+import type { Story, StoryOptions } from "./story.ts";
 
 const API = "talos.alperen.cloud/v1alpha1";
 const ENDPOINT = "https://10.5.0.100:6443";
@@ -16,13 +17,17 @@ const chart: HelmSpec = { chartName: "web", repoURL: "https://charts.example.org
 const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 
 /** A cluster `demo` that runs, and a Helm whose runs take three seconds. */
-function tellReleases(story: (world: Story, helm: SimulatedHelm) => Promise<void>, isReady = true): Promise<void> {
+function tellReleases(
+  story: (world: Story, helm: SimulatedHelm) => Promise<void>,
+  isReady = true,
+  options: StoryOptions = {},
+): Promise<void> {
   let helm: SimulatedHelm | undefined;
   const addons = () => {
     if (helm === undefined) throw new Error("the story has not begun");
     return { runner: helm.runner };
   };
-  return tell({ addons }, async (world) => {
+  return tell({ ...options, addons }, async (world) => {
     helm = createSimulatedHelm(world.time.clock);
     await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"]));
     await world.start();
@@ -168,6 +173,52 @@ describe("a release", () => {
       await gone(world, "web", 30);
       assert.equal(helm.begun.length, 1, "nothing is uninstalled");
     }));
+
+  const pause = (world: Story, mode: string | null): Promise<unknown> =>
+    world.client
+      .resource(kinds.cluster)
+      .patch(key("demo"), { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: mode } } } });
+
+  test("of a paused cluster is left as it is, its deletion waits, and both go on with the cluster", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await pause(world, "disable");
+      await world.time.advance(10_000);
+      await release(world, "other");
+      await until(world, "other", "WaitingForCluster");
+      await edit(world, "web", { values: { replicas: 2 } });
+      await until(world, "web", "WaitingForCluster");
+      await remove(world, "other");
+      await gone(world, "other");
+      await remove(world, "web");
+      await world.time.advance(30 * 60_000);
+      assert.equal(helm.begun.length, 1);
+      assert.notEqual(await read(world, "web"), undefined, "what is installed is not left behind because of a pause");
+      await pause(world, null);
+      await gone(world, "web");
+      assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
+    }));
+
+  test("of a cluster whose pause no watch has told yet begins nothing", () => {
+    const watch = new HeldWatch("/talosclusters");
+    return tellReleases(
+      async (world, helm) => {
+        await world.time.advance(60_000);
+        watch.hold();
+        await pause(world, "disable");
+        await release(world, "web");
+        await world.time.advance(60_000);
+        watch.goOn();
+        assert.equal(helm.begun.length, 0);
+        await until(world, "web", "WaitingForCluster");
+        await pause(world, null);
+        await until(world, "web", "Installed");
+      },
+      true,
+      { kube: (real) => watch.kube(real) },
+    );
+  });
 
   test("that cannot be uninstalled is left after ten minutes", () =>
     tellReleases(async (world, helm) => {

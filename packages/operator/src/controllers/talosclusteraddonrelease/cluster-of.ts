@@ -1,8 +1,10 @@
 import type { TalosCluster, TalosClusterAddonRelease, TalosControlPlane } from "@talos-operator/api";
 import type { Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import { clusterRecordResource } from "@talos-operator/api";
+import { clusterRecordResource, controllerOf, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { ClusterValues } from "../../addons/values-template.ts";
+import { effectiveMode, isTakenOver } from "../shared/mode.ts";
+import type { ClustersByKey } from "../shared/mode.ts";
 import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import type { SeenCluster } from "./decide.ts";
@@ -57,7 +59,32 @@ export async function clusterOf(release: TalosClusterAddonRelease, caches: Cache
   if (facts === undefined || facts.controlPlaneUid !== controlPlane.metadata.uid)
     return { seen: { kind: "waiting", name, message: `${name} has no ClusterRecord of its own yet.` } };
   if (facts.bootstrapDone === undefined) return { seen: { kind: "waiting", name, message: `etcd of ${name} is not bootstrapped yet.` } };
-  return { seen: { kind: "present", name }, facts, values: valuesOf(controlPlane, facts) };
+  const paused = pauseOf(controlPlane, caches.talosClusters.store);
+  const seen: SeenCluster = paused === undefined ? { kind: "present", name } : { kind: "paused", name, message: paused };
+  return { seen, facts, values: valuesOf(controlPlane, facts) };
+}
+
+/** Why nothing is done in a cluster by a person's word; `undefined` = something may be. */
+function pauseOf(controlPlane: TalosControlPlane, clusters: ClustersByKey): string | undefined {
+  const mode = effectiveMode(controlPlane.metadata, clusters);
+  if (mode === "reconcile" || (mode === "import" && isTakenOver(controlPlane))) return undefined;
+  const { name } = controlPlane.metadata;
+  return mode === "import"
+    ? `${name} is to be imported: nothing is done in it until it is taken over.`
+    : `${name} is paused: nothing is done in it until the annotation reconcile-mode: ${mode} is removed.`;
+}
+
+/** Reads once more whether something may be done in the cluster of a release: a cache may not show yet that it was paused or deleted. @throws KubeApiError */
+export async function isOpenNow(namespace: string | undefined, seen: SeenCluster, client: KubeClient): Promise<boolean> {
+  if (seen.kind !== "present") return false;
+  const controlPlane = await client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet({ namespace, name: seen.name });
+  if (controlPlane === undefined || controlPlane.metadata.deletionTimestamp !== undefined) return false;
+  const owner = controllerOf(controlPlane.metadata);
+  const cluster =
+    owner?.kind === "TalosCluster"
+      ? await client.resource<TalosCluster>(talosClusterResource).tryGet({ namespace, name: owner.name })
+      : undefined;
+  return pauseOf(controlPlane, { get: () => cluster }) === undefined;
 }
 
 function valuesOf({ metadata, spec }: TalosControlPlane, facts: ClusterFacts): ClusterValues {

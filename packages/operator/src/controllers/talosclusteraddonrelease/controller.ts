@@ -23,7 +23,7 @@ import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
-import { clusterOf, controlPlaneOf } from "./cluster-of.ts";
+import { clusterOf, controlPlaneOf, isOpenNow } from "./cluster-of.ts";
 import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
@@ -118,6 +118,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         const { run } = decision.act;
         const input = await inputOf(release, decision, run, cluster, wish);
         if ("waits" in input) return { requeueAfterMs: (await tell(release, withWords(decision, input.waits))) ?? decision.requeueAfterMs };
+        if (!(await isOpenNow(key.namespace, seen.cluster, client))) return { requeueAfterMs: AGAIN_MS };
         await demandLead();
         const again = await tell(release, decision);
         if (again !== undefined) return { requeueAfterMs: again };

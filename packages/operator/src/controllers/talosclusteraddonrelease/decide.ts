@@ -27,7 +27,7 @@ const RETRY_MS = [15_000, 60_000, 5 * 60_000, 15 * 60_000] as const;
 /** What only a person or another chart changes is tried again so rarely. Milliseconds. */
 const HOPELESS_RETRY_MS = 30 * 60_000;
 
-/** How long a deletion tries to uninstall, from its first moment on. Milliseconds. */
+/** How long a deletion tries to uninstall. Milliseconds. */
 const REMOVAL_MS = 10 * 60_000;
 
 /** On top of Helm's own waits: to begin, to fetch a chart, and to go back. Milliseconds. */
@@ -50,6 +50,8 @@ export type SeenCluster =
   | { readonly kind: "going"; readonly name: string }
   /** Nothing can be installed yet. */
   | { readonly kind: "waiting"; readonly name: string; readonly message: string }
+  /** By a person's word nothing is done in it. */
+  | { readonly kind: "paused"; readonly name: string; readonly message: string }
   | { readonly kind: "present"; readonly name: string };
 
 /** What should be installed, and whether all that it is made of could be read. */
@@ -159,6 +161,7 @@ function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
     };
     return waiting(seen, reason as ReadyReason, message, nextAt - now);
   }
+  if (seen.cluster.kind === "paused") return waiting(seen, "WaitingForCluster", seen.cluster.message);
   if (!hasOurFinalizer(release)) return acting(seen, { kind: "add-finalizer" });
   if (seen.othersRunning >= RUNS_AT_ONCE)
     return waiting(seen, "Installing", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
@@ -255,7 +258,9 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
 
 function unstartable(cluster: SeenCluster): Failure {
   const message =
-    cluster.kind === "absent" || cluster.kind === "waiting" ? cluster.message : `The cluster ${cluster.name} is being deleted.`;
+    cluster.kind === "absent" || cluster.kind === "waiting" || cluster.kind === "paused"
+      ? cluster.message
+      : `The cluster ${cluster.name} is being deleted.`;
   return { reason: "WaitingForCluster", message, mayRepeat: true };
 }
 
@@ -378,7 +383,15 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
     return acting(seen, { kind: "remove-finalizer" }, [
       { reason: "AddonLeft", note: `${name} is left as it is: the cluster is gone, or going.` },
     ]);
-  const since = Date.parse(release.metadata.deletionTimestamp ?? "");
+  // A person holds it up, and may let it go on at any time.
+  if (cluster.kind === "paused" && run?.task !== "uninstall")
+    return { ...waiting(seen, "Deleting", cluster.message), fields: { ...fieldsOf(release), uninstallStartTime: undefined } };
+  const since = Date.parse(status.uninstallStartTime ?? "");
+  if (Number.isNaN(since))
+    return {
+      ...waiting(seen, "Deleting", "It is uninstalled.", 0),
+      fields: { ...fieldsOf(release), uninstallStartTime: rfc3339(now) },
+    };
   if (now - since >= REMOVAL_MS)
     return acting(seen, { kind: "remove-finalizer" }, [
       { reason: "AddonLeft", note: `${name} is left as it is: it could not be uninstalled in ten minutes. ${lastWords(release)}`.trim() },

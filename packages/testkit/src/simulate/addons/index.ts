@@ -25,6 +25,8 @@ export interface AddonsInput {
   readonly trace: Trace;
   readonly count: (effect: EffectId) => EffectCounts;
   readonly report: Report;
+  /** A person paused the cluster so long ago that everybody knows. */
+  readonly isPaused: () => boolean;
 }
 
 /** What belongs to addons in one world: Helm and its workers, which outlive operators. */
@@ -91,7 +93,7 @@ export function createAddons(input: AddonsInput): Addons {
     },
   });
 
-  const rules = createAddonRules({ objects, report, helm: () => helm, deletedByHand });
+  const rules = createAddonRules({ objects, report, helm: () => helm, isPaused: input.isPaused, deletedByHand });
   const removed = new Set<string>();
   /** Jobs that came to be after their runs were removed. They have no Secret, so that nothing begins in them. */
   const strays = new Map<string, AddonRunRequest>();

@@ -10,6 +10,8 @@ export interface AddonRulesInput {
   readonly objects: ObjectView;
   readonly report: Report;
   readonly helm: () => SimulatedHelm;
+  /** A person paused the cluster so long ago that everybody knows. */
+  readonly isPaused: () => boolean;
   /** Releases that a person deleted themselves, by name. */
   readonly deletedByHand: ReadonlySet<string>;
 }
@@ -27,7 +29,7 @@ export interface AddonRules {
 /** Workers at once. */
 const MOST_RUNS = 2;
 
-export function createAddonRules({ objects, report, helm, deletedByHand }: AddonRulesInput): AddonRules {
+export function createAddonRules({ objects, report, helm, isPaused, deletedByHand }: AddonRulesInput): AddonRules {
   /** Releases that were seen to go, by UID. */
   const going = new Set<string>();
 
@@ -82,6 +84,7 @@ export function createAddonRules({ objects, report, helm, deletedByHand }: Addon
       }
     },
     starts(run, isLate) {
+      if (isPaused()) report("S31", `${run.name} begins while the cluster is paused`);
       const others = helm()
         .going()
         .filter(({ name }) => name !== run.name);

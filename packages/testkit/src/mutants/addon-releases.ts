@@ -1,0 +1,142 @@
+import type { Mutant, SourceEdit } from "./mutant.ts";
+
+const workload = "addons";
+const stories = ["testkit/src/stories/addon-releases.test.ts"];
+
+const edit = (file: string, find: string, replace: string): SourceEdit => ({
+  file: `operator/src/controllers/talosclusteraddonrelease/${file}.ts`,
+  find,
+  replace,
+});
+
+/** Faults of who decides when Helm is run for a release. */
+export const addonReleaseFaults: readonly Mutant[] = [
+  {
+    name: "addon-on-paused-cluster",
+    about: "installs in a cluster that is paused (S31)",
+    tests: stories,
+    edits: [
+      edit(
+        "cluster-of",
+        "const paused = pauseOf(controlPlane, caches.talosClusters.store);",
+        "const paused = undefined as string | undefined;",
+      ),
+    ],
+  },
+  {
+    name: "addon-pause-by-the-watch",
+    about: "learns from its watch alone that a cluster was paused (S31)",
+    tests: stories,
+    edits: [edit("controller", "if (!(await isOpenNow(key.namespace, seen.cluster, client)))", "if (seen.cluster.kind === 'absent')")],
+  },
+  {
+    name: "addon-left-because-of-a-pause",
+    about: "leaves a release behind in a cluster that was paused for ten minutes",
+    tests: stories,
+    edits: [
+      edit(
+        "decide",
+        'const since = Date.parse(status.uninstallStartTime ?? "");',
+        'const since = Date.parse(release.metadata.deletionTimestamp ?? "");',
+      ),
+    ],
+  },
+  {
+    name: "addon-lock-never-released",
+    about: "forgets which runs have ended: a lock that one of them left stays for ever (Li1)",
+    workload,
+    edits: [edit("controller", "endedRuns: fields.endedRuns ?? [],", "endedRuns: [],")],
+  },
+  {
+    name: "addon-run-without-its-word",
+    about: "starts a run before it stands in the status: after a crash nobody knows it (AD2, O8)",
+    tests: stories,
+    edits: [
+      edit(
+        "controller",
+        "const again = await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(release, run, input);",
+        "await start(release, run, input);\n        const again = release.metadata.name === 'web' ? undefined : await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };",
+      ),
+    ],
+  },
+  {
+    name: "addon-same-inputs-again",
+    about: "runs Helm again for what is installed already",
+    workload,
+    edits: [
+      edit(
+        "decide",
+        "if (status.inputs === wish.inputs && seen.health",
+        "if (status.inputs === wish.inputs && status.attempts === 0 && seen.health",
+      ),
+    ],
+  },
+  {
+    name: "addon-three-at-once",
+    about: "runs as many workers at once as there are releases (O8)",
+    workload,
+    edits: [edit("decide", "const RUNS_AT_ONCE = 2;", "const RUNS_AT_ONCE = 200;")],
+  },
+  {
+    name: "addon-uninstalled-with-the-cluster",
+    about: "uninstalls from a cluster that is being deleted (W31)",
+    stands: ["W31"],
+    workload: "addons-leave",
+    edits: [
+      edit(
+        "decide",
+        'if (cluster.kind === "absent" || cluster.kind === "going")\n    return acting',
+        'if (cluster.kind === "absent")\n    return acting',
+      ),
+    ],
+  },
+  {
+    name: "addon-finalizer-before-uninstall",
+    about: "lets a release go that is still installed",
+    workload,
+    edits: [
+      edit(
+        "decide",
+        'if (run?.task === "uninstall" && seen.run?.kind === "ended" && seen.run.result?.kind === "uninstalled")',
+        'if (run?.task === "uninstall" && seen.run?.kind !== "running")',
+      ),
+    ],
+  },
+  {
+    name: "addon-success-of-no-result",
+    about: "takes a worker that told nothing for one that did its work (AD1)",
+    workload,
+    edits: [
+      edit(
+        "decide",
+        "if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS) {",
+        'if (status.failedInputs === wish.inputs && findCondition(status.conditions, "Ready")?.reason === "HelmClientFailed")\n    return { ...installed(seen), fields: { ...fieldsOf(release), inputs: wish.inputs } };\n  if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS) {',
+      ),
+    ],
+  },
+  {
+    name: "addon-values-in-status",
+    about: "repeats the values of a Secret in the status (S9)",
+    stands: ["W31"],
+    workload,
+    edits: [
+      edit(
+        "controller",
+        "const again = await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(",
+        "options.log.info({ values: wish?.values }, 'Values');\n        const again = await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(",
+      ),
+    ],
+  },
+  {
+    name: "addon-dependency-not-waited-for",
+    about: "installs beside what it depends on",
+    tests: stories,
+    edits: [
+      edit(
+        "decide",
+        "if (first !== undefined && release.status?.revision === undefined)",
+        "if (first === '' && release.status?.revision === undefined)",
+      ),
+    ],
+  },
+];
