@@ -81,8 +81,14 @@ export const addonReleaseFaults: readonly Mutant[] = [
     name: "addon-uninstalled-with-the-cluster",
     about: "uninstalls from a cluster that is being deleted (W31)",
     stands: ["W31"],
-    workload: "addons-leave",
+    tests: stories,
     edits: [
+      edit(
+        "cluster-of",
+        "if (controlPlane === undefined || controlPlane.metadata.deletionTimestamp !== undefined) return false;",
+        "if (controlPlane === undefined) return false;",
+      ),
+
       edit(
         "decide",
         'if (cluster.kind === "absent" || cluster.kind === "going")\n    return acting',

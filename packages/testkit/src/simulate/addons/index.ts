@@ -93,7 +93,7 @@ export function createAddons(input: AddonsInput): Addons {
     },
   });
 
-  const rules = createAddonRules({ objects, report, helm: () => helm, isPaused: input.isPaused, deletedByHand });
+  const rules = createAddonRules({ objects, report, now: () => clock.now(), helm: () => helm, isPaused: input.isPaused, deletedByHand });
   const removed = new Set<string>();
   /** Jobs that came to be after their runs were removed. They have no Secret, so that nothing begins in them. */
   const strays = new Map<string, AddonRunRequest>();

@@ -9,6 +9,7 @@ import { CLUSTER_NAME, ENDPOINT } from "../scenario.ts";
 export interface AddonRulesInput {
   readonly objects: ObjectView;
   readonly report: Report;
+  readonly now: () => number;
   readonly helm: () => SimulatedHelm;
   /** A person paused the cluster so long ago that everybody knows. */
   readonly isPaused: () => boolean;
@@ -29,9 +30,14 @@ export interface AddonRules {
 /** Workers at once. */
 const MOST_RUNS = 2;
 
-export function createAddonRules({ objects, report, helm, isPaused, deletedByHand }: AddonRulesInput): AddonRules {
+/** How long a deletion tries to uninstall. Milliseconds. */
+const REMOVAL_MS = 10 * 60_000;
+
+export function createAddonRules({ objects, report, now, helm, isPaused, deletedByHand }: AddonRulesInput): AddonRules {
   /** Releases that were seen to go, by UID. */
   const going = new Set<string>();
+  /** Releases as they were last seen, by UID. */
+  const seen = new Map<string, TalosClusterAddonRelease>();
 
   const releases = (): readonly TalosClusterAddonRelease[] =>
     objects.all("talosclusteraddonreleases") as unknown as readonly TalosClusterAddonRelease[];
@@ -69,6 +75,15 @@ export function createAddonRules({ objects, report, helm, isPaused, deletedByHan
     );
   };
 
+  /** What a release that is gone had installed is gone as well, unless that was tried for its ten minutes. */
+  const judgeEnd = ({ metadata, status }: TalosClusterAddonRelease): void => {
+    const name = `${status?.releaseNamespace ?? ""}/${status?.releaseName ?? ""}`;
+    const newest = helm().history(ENDPOINT, name)[0];
+    if (newest === undefined || newest.owner !== metadata.uid || !doesClusterStay()) return;
+    const triedMs = now() - Date.parse(status?.uninstallStartTime ?? "");
+    if (!(triedMs >= REMOVAL_MS)) report("AD4", `${metadata.name} is gone, and ${name} is still installed as revision ${newest.number}`);
+  };
+
   /** An edit makes one revision, and nothing else makes any. */
   const judgeRevisions = (name: string, [newest, before]: readonly StoredRevision[]): void => {
     const wasMade = [newest, before].every((one) => one !== undefined && ["deployed", "superseded"].includes(one.status));
@@ -78,7 +93,14 @@ export function createAddonRules({ objects, report, helm, isPaused, deletedByHan
 
   return {
     changed() {
+      const there = new Set(releases().map(({ metadata }) => metadata.uid));
+      for (const [uid, release] of seen) {
+        if (there.has(uid)) continue;
+        seen.delete(uid);
+        judgeEnd(release);
+      }
       for (const release of releases()) {
+        seen.set(release.metadata.uid ?? "", release);
         judgeRemoval(release);
         judgeWords(release);
       }

@@ -113,6 +113,9 @@ export const addons: Workload = {
       what: "edit them while machines come and go",
       async make(world) {
         await editAddon(world, NET, { helmSpec: { values: { step: "second" } } });
+        await world.client
+          .resource(talosClusterAddonReleaseResource)
+          .patch({ namespace: NAMESPACE, name: EXTRA }, { type: "merge", value: { spec: { helmSpec: { values: { step: "second" } } } } });
         const { controlPlanes: now = [] } = world.stage.desired ?? {};
         await world.edit({
           controlPlanes: controlPlanes === 1 ? [...now, ...sparesOf(world)] : [...now.slice(1), ...sparesOf(world).slice(0, 1)],
@@ -127,7 +130,7 @@ export const addons: Workload = {
       isReached: (world) =>
         isInstalled(world, releaseOf(NET), "second") &&
         isInstalled(world, releaseOf(WEB), "third") &&
-        isInstalled(world, EXTRA) &&
+        isInstalled(world, EXTRA, "second") &&
         isIdle(world) &&
         isSettled(world),
     },
