@@ -78,25 +78,6 @@ export const addonReleaseFaults: readonly Mutant[] = [
     edits: [edit("decide", "const RUNS_AT_ONCE = 2;", "const RUNS_AT_ONCE = 200;")],
   },
   {
-    name: "addon-uninstalled-with-the-cluster",
-    about: "uninstalls from a cluster that is being deleted (W31)",
-    stands: ["W31"],
-    tests: stories,
-    edits: [
-      edit(
-        "cluster-of",
-        "if (controlPlane === undefined || controlPlane.metadata.deletionTimestamp !== undefined) return false;",
-        "if (controlPlane === undefined) return false;",
-      ),
-
-      edit(
-        "decide",
-        'if (cluster.kind === "absent" || cluster.kind === "going")\n    return acting',
-        'if (cluster.kind === "absent")\n    return acting',
-      ),
-    ],
-  },
-  {
     name: "addon-finalizer-before-uninstall",
     about: "lets a release go that is still installed",
     workload,
