@@ -55,7 +55,7 @@ async function simulate(): Promise<void> {
   if (mutant !== undefined) plantMutant(mutant);
   const { planClean, planCrashes, planRuns } = await import("./plan-runs.ts");
   const { planRotation } = await import("./rotation.ts");
-  const { BACKUP_TROUBLES, LATER_TROUBLES, TROUBLES } = await import("./troubles.ts");
+  const { ADDON_TROUBLES, BACKUP_TROUBLES, LATER_TROUBLES, TROUBLES } = await import("./troubles.ts");
   const { workloads } = await import("./workloads/index.ts");
   const { run } = await import("./run.ts");
 
@@ -63,7 +63,8 @@ async function simulate(): Promise<void> {
   const known = [...TROUBLES, ...LATER_TROUBLES];
   const rotates = values.trouble === "rotate";
   const troubles =
-    (rotates ? known : findTroubles([...known, ...BACKUP_TROUBLES])) ?? (mutant?.trouble === undefined ? undefined : [mutant.trouble]);
+    (rotates ? known : findTroubles([...known, ...BACKUP_TROUBLES, ...ADDON_TROUBLES])) ??
+    (mutant?.trouble === undefined ? undefined : [mutant.trouble]);
   const wanted = values.workload ?? (values["crash-plans"] ? "all" : (mutant?.workload ?? "create"));
   const chosen = wanted === "all" ? workloads : workloads.filter(({ name }) => name === wanted);
   if (chosen.length === 0) fail(`there is no workload "${wanted}"; --workload list names them`);

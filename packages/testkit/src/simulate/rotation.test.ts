@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { planRun } from "./plan-runs.ts";
 import type { Report } from "./report.ts";
 import { planRotation } from "./rotation.ts";
-import { BACKUP_TROUBLES, LATER_TROUBLES, TROUBLES } from "./troubles.ts";
+import { ADDON_TROUBLES, BACKUP_TROUBLES, LATER_TROUBLES, TROUBLES } from "./troubles.ts";
 import { workloads } from "./workloads/index.ts";
 
 const troubles = [...TROUBLES, ...LATER_TROUBLES];
@@ -35,7 +35,7 @@ test("each life of a rotation can be played again alone, by the command that it 
       seed: Number(seed),
       workload: workloads.find(({ name }) => name === workload) ?? assert.fail(),
       mutant: undefined,
-      troubles: [[...troubles, ...BACKUP_TROUBLES].find((kind) => kind === trouble) ?? assert.fail()],
+      troubles: [[...troubles, ...BACKUP_TROUBLES, ...ADDON_TROUBLES].find((kind) => kind === trouble) ?? assert.fail()],
     };
     assert.equal(Number(runs), Number(only) + 1);
     const again = planRun(input, Number(only));

@@ -96,7 +96,7 @@ const install: Step = {
       spec: { clusterRef: { name: CLUSTER_NAME }, helmSpec: chart(EXTRA) },
     });
     await label(world, LABELS);
-    await addon(world, NET, { helmSpec: chart(NET, { values: { step: "first" } as never }) });
+    await addon(world, NET, { helmSpec: chart(NET, { values: { step: "first" } }) });
   },
   isReached: (world) =>
     [releaseOf(NET), releaseOf(WEB), EXTRA].every((name) => isInstalled(world, name)) && isIdle(world) && isSettled(world),
