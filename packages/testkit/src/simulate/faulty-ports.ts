@@ -257,10 +257,10 @@ interface Attempt<T> {
 
 export async function withFault<T>(
   effect: EffectId,
-  options: Pick<FaultyPortOptions, "life" | "plan" | "random" | "timers">,
+  options: Pick<FaultyPortOptions, "life" | "plan" | "random" | "timers" | "onLate">,
   attempt: Attempt<T>,
 ): Promise<T> {
-  const { life, plan, random, timers } = options;
+  const { life, plan, random, timers, onLate } = options;
   const fault = plan.next(effect);
   switch (fault) {
     case "C0":
@@ -302,7 +302,11 @@ export async function withFault<T>(
       return settled(life, reply);
     }
     case "L": {
-      timers.schedule(1000 + Math.floor(random.fraction() * attempt.latestMs), () => void settledQuietly(attempt.perform()));
+      onLate(1);
+      timers.schedule(
+        1000 + Math.floor(random.fraction() * attempt.latestMs),
+        () => void settledQuietly(attempt.perform()).then(() => onLate(-1)),
+      );
       await timers.sleep(1000);
       return settled(life, Promise.reject(attempt.fail()));
     }

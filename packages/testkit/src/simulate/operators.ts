@@ -211,6 +211,7 @@ export function createOperators({
         onRead: (path: string) => invariants.afterRead(path),
         onLate: (change: 1 | -1) => {
           late += change;
+          if (change === -1) told.cameLate();
         },
         onEffect: async (effect: EffectId, detail: string, address: string | undefined, request: unknown) => {
           count(effect).tookEffect += 1;

@@ -95,6 +95,11 @@ export function createAddons(input: AddonsInput): Addons {
 
   const rules = createAddonRules({ objects, report, now: () => clock.now(), helm: () => helm, isPaused: input.isPaused, deletedByHand });
   const removed = new Set<string>();
+  /** Runs that are going to begin late. */
+  let late = 0;
+  const onLate = (change: 1 | -1): void => {
+    late += change;
+  };
   /** Jobs that came to be after their runs were removed. They have no Secret, so that nothing begins in them. */
   const strays = new Map<string, AddonRunRequest>();
   objects.onChange(() => rules.changed());
@@ -114,7 +119,7 @@ export function createAddons(input: AddonsInput): Addons {
   return {
     helm,
     runnerFor(life) {
-      const own = { life, plan, random: input.stream(22), timers };
+      const own = { life, plan, random: input.stream(22), timers, onLate };
       const asked = async <T>(act: () => Promise<T>): Promise<T> => {
         await life.awake();
         return life.maySend() ? settled(life, act()) : never();
@@ -158,7 +163,7 @@ export function createAddons(input: AddonsInput): Addons {
       const one = helm.history(ENDPOINT, release).find(({ status }) => status === "deployed");
       return one === undefined ? undefined : { inputs: one.inputs, values: one.values };
     },
-    isIdle: () => helm.going().length === 0 && strays.size === 0,
+    isIdle: () => helm.going().length === 0 && strays.size === 0 && late === 0,
     waitsFor: () => [
       ...(["talosclusteraddons", "talosclusteraddonreleases"] as const).flatMap((plural) =>
         objects.all(plural).map(({ metadata }) => `${metadata?.name ?? ""}: ${objects.waitsFor(plural, metadata?.name ?? "")}`),

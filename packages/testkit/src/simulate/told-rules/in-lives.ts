@@ -7,12 +7,17 @@ const LOOK_EVERY_MS = 5_000;
 /** A leader writes its lease more often than that: nobody led in between. Milliseconds. */
 const LED_EVERY_MS = 6_000;
 
+/** Longest that a status is put off after the one before it. Milliseconds. */
+const NEXT_STATUS_MS = 8_000;
+
 /** How a life judges what is told. */
 export interface ToldInLives {
   /** An operator that leads wrote its lease: it is there, and gets at its API. */
   leads(): void;
   /** A fault, or a change of operators: whoever is there gets the whole tolerance again. */
   disturbed(): void;
+  /** A write that nobody waits for any more took place, and may have taken back what was told since: that is put right with the next status. */
+  cameLate(): void;
 }
 
 /**
@@ -33,6 +38,7 @@ export function toldInLives(rules: ToldRules, stage: Stage, now: () => number): 
       rules.look();
     },
     disturbed: () => rules.disturbed(),
+    cameLate: () => rules.disturbed(NEXT_STATUS_MS),
   };
 }
 

@@ -26,8 +26,8 @@ export type ToldReport = (rule: string, detail: string, key: string) => void;
 export interface ToldRules {
   /** Compares everything now. What is broken at two looks counts as broken between them. */
   look(): void;
-  /** From now on the operator gets the whole tolerance again: something kept it from looking, or from telling. */
-  disturbed(): void;
+  /** From now on, or from so much later on, the operator gets the whole tolerance again: something kept it from looking, or from telling. */
+  disturbed(laterMs?: number): void;
 }
 
 /**
@@ -59,8 +59,8 @@ export function createToldRules(
         });
       since = still;
     },
-    disturbed() {
-      restsSince = now();
+    disturbed(laterMs = 0) {
+      restsSince = Math.max(restsSince, now() + laterMs);
     },
   };
 }
