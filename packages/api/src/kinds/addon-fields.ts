@@ -33,7 +33,7 @@ const chart = object(
     name: required(string({ description: "Name of the chart." })),
     version: required(string({ description: "Its version." })),
     appVersion: string({ description: "Version of what it installs." }),
-    digest: required(string({ description: "SHA-256 of the archive, 64 hex digits." })),
+    digest: string({ description: "SHA-256 of the archive, 64 hex digits. Absent where a person went back to another version." }),
     kubeVersion: string({ description: "Versions of Kubernetes that the chart allows." }),
     asked: required(
       string({ description: "Hash of repository, name and version that were asked for: while it is the same, the version stays." }),
@@ -50,7 +50,8 @@ const run = object(
     name: required(string({ description: "Name of the Job, or of the child process." })),
     id: required(string({ description: "This run; the revision that it makes bears it as a label." })),
     task: required(oneOf(["apply", "rollback", "uninstall"], { description: "What it does." })),
-    inputs: string({ description: "Hash of what the revision is made of." }),
+    inputs: string({ description: "Hash of what the spec asks for." }),
+    revision: integer({ description: "Of a rollback: the revision that it goes back to.", minimum: 1 }),
     startedAt: required(time("When it was begun.")),
   },
   { description: "The run that is open. Absent when none is." },
@@ -58,6 +59,14 @@ const run = object(
 
 /** The run that is open. */
 export interface AddonRun extends Infer<typeof run> {}
+
+const rolledBack = object(
+  {
+    to: integer({ description: "The revision that the annotation rollback-to named, which is carried out once.", minimum: 1 }),
+    from: string({ description: "Hash of what the spec asked for then: it is not installed until the spec asks for something else." }),
+  },
+  { description: "What a person asked for by the annotation rollback-to." },
+);
 
 const workload = object(
   {
@@ -84,6 +93,7 @@ export const releaseFactFields = {
     description: "Runs that have ended, the newest 8: a lock that one of them left is released.",
     listType: "atomic",
   }),
+  rolledBack,
   objects: integer({ description: "Objects of the newest revision.", minimum: 0 }),
   workloads: list(workload, {
     description: "Those that run pods, at most 20: their readiness is the health of the release.",

@@ -159,7 +159,7 @@ export const eventCatalogue = {
   AddonRolledBack: {
     type: "Warning",
     on: ["TalosClusterAddonRelease"],
-    when: "After a failed upgrade the newest good revision was deployed again.",
+    when: "After a failed upgrade the newest good revision was deployed again, or one that a person asked for.",
   },
   AddonUninstalled: { type: "Normal", on: ["TalosClusterAddonRelease"], when: "The release was removed from the cluster." },
   AddonLeft: {

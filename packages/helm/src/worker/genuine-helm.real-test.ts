@@ -123,6 +123,28 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     assert.equal(failed(await give(applyOf("back", { inputs: "00000000000000dd" }), { values: ["fail: true"] })), "api-refused");
   });
 
+  test("goes back to a revision that a person names, once", async () => {
+    await give(applyOf("asked"), { values: ["text: one"] });
+    const second = await give(applyOf("asked", { inputs: "00000000000000ab" }), { values: ["text: two"] });
+    assert.equal(second.kind === "applied" && second.revision.number, 2);
+    const { kind: _kind, chart: _chart, inputs: _inputs, ...base } = applyOf("asked");
+    const back: HelmTask = { ...base, kind: "rollback", revision: 1, run: "back" };
+    const first = await give(back);
+    assert.ok(first.kind === "rolled-back", JSON.stringify(first));
+    const { inputs } = applyOf("asked") as { readonly inputs?: string };
+    assert.deepEqual([first.revision.number, first.revision.status, first.revision.inputs], [3, "deployed", inputs]);
+    // A worker that is asked again, by another run, finds it done.
+    const again = await give({ ...back, run: "once-more" });
+    assert.equal(again.kind === "rolled-back" && again.revision.number, 3);
+    const unknown = await give({ ...back, revision: 7 });
+    assert.ok(unknown.kind === "failed" && unknown.reason === "bad-task" && !unknown.mayRepeat, JSON.stringify(unknown));
+    assert.match(unknown.message, /no revision 7 of asked: it has 3, 2, 1/);
+    assert.equal(failed(await give({ ...back, revision: 2, owner: "another" })), "release-not-ours");
+    // And what was gone back from can be installed anew.
+    const third = await give(applyOf("asked", { inputs: "00000000000000ab", run: "third" }), { values: ["text: two"] });
+    assert.deepEqual(told(third), [4, true, "1.0.0"]);
+  });
+
   test("leaves what belongs to another addon", async () => {
     await give(applyOf("owned"));
     assert.equal(failed(await give(applyOf("owned", { owner: "another", inputs: "00000000000000ee" }))), "release-not-ours");

@@ -44,11 +44,14 @@ export async function historyOf(
     .toSorted((a, b) => b.number - a.number);
 }
 
-/** Whether Helm made a revision by going back to another one. */
-export async function isRollback(job: Job, { name, namespace }: ReleaseName, number: number): Promise<boolean> {
+/** Whether Helm made a revision by going back to another one. @param to to this one; default: to any */
+export async function isRollback(job: Job, { name, namespace }: ReleaseName, number: number, to?: number): Promise<boolean> {
   const { stdout } = await job.cluster(["history", name, `--namespace=${namespace}`, "--output=json", "--max=1"]);
   const told = JSON.parse(stdout) as readonly HelmRevision[];
-  return told.some(({ revision, description }) => revision === number && description?.startsWith("Rollback to ") === true);
+  return told.some(
+    ({ revision, description }) =>
+      revision === number && (to === undefined ? description?.startsWith("Rollback to ") === true : description === `Rollback to ${to}`),
+  );
 }
 
 const RUNS_PODS: ReadonlySet<string> = new Set(["apps/v1 Deployment", "apps/v1 DaemonSet", "apps/v1 StatefulSet", "batch/v1 Job"]);

@@ -5,7 +5,8 @@ import { apply } from "./apply.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { WorkerFault } from "./fault.ts";
 import { Job } from "./job.ts";
-import { rollback, uninstall } from "./uninstall.ts";
+import { rollback } from "./rollback.ts";
+import { uninstall } from "./uninstall.ts";
 
 /** A result fits into a termination message. Bytes. */
 const LARGEST_RESULT = 4_096;

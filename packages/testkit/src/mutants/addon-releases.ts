@@ -126,4 +126,16 @@ export const addonReleaseFaults: readonly Mutant[] = [
       ),
     ],
   },
+  {
+    name: "addon-rollback-repeated",
+    about: "goes back once more after every edit, for as long as the annotation stands",
+    tests: stories,
+    edits: [edit("rollback", "const isDone = asked === release.status?.rolledBack?.to;", "const isDone = asked === undefined;")],
+  },
+  {
+    name: "addon-rollback-undone",
+    about: "installs at once what a person went back from",
+    tests: stories,
+    edits: [edit("rollback", "return status?.rolledBack?.from === inputs;", "return status?.rolledBack?.from === `${inputs}-`;")],
+  },
 ];

@@ -220,6 +220,63 @@ describe("a release", () => {
     );
   });
 
+  const goBack = (world: Story, revision: string | null): Promise<unknown> =>
+    world.client
+      .resource(talosClusterAddonReleaseResource)
+      .patch(key("web"), { type: "merge", value: { metadata: { annotations: { [annotations.rollbackTo]: revision } } } });
+  const untilRevision = (world: Story, revision: number): Promise<void> =>
+    world.until(
+      `revision ${revision}`,
+      async () => (await read(world, "web"))?.status?.revision === revision && (await readyOf(world, "web")) === "Installed",
+      300,
+    );
+  const newest = (helm: SimulatedHelm) => helm.history(ENDPOINT, "web/web")[0];
+
+  for (const fault of [undefined, "lost", "dies", "never", "twice"] as const)
+    test(`goes back to the revision that a person names, once, and stays there until an edit${fault === undefined ? "" : `, though its worker ${fault}`}`, () =>
+      tellReleases(async (world, helm) => {
+        await release(world, "web", { helmSpec: { ...chart, values: { step: "one" } } });
+        await until(world, "web", "Installed");
+        await edit(world, "web", { values: { step: "two" } });
+        await untilRevision(world, 2);
+        if (fault !== undefined) helm.fail("web/web", { kind: fault });
+        await goBack(world, "1");
+        await untilRevision(world, fault === "dies" ? 4 : 3);
+        assert.match(newest(helm)?.values.join("") ?? "", /one/);
+        const runs = helm.begun.length;
+        const revisions = helm.history(ENDPOINT, "web/web").length;
+        await world.time.advance(20 * 60_000);
+        await world.stop();
+        await world.start();
+        await world.time.advance(20 * 60_000);
+        assert.deepEqual([helm.begun.length, helm.history(ENDPOINT, "web/web").length], [runs, revisions], "nothing is done twice");
+        assert.equal(await readyOf(world, "web"), "Installed");
+        await edit(world, "web", { values: { step: "three" } });
+        await untilRevision(world, revisions + 1);
+        assert.match(newest(helm)?.values.join("") ?? "", /three/);
+        await world.time.advance(5 * 60_000);
+        assert.equal(helm.begun.length, runs + 1, "the annotation, which still stands, was carried out");
+        await goBack(world, null);
+        await world.time.advance(20 * 60_000);
+        await goBack(world, "1");
+        await untilRevision(world, revisions + 2);
+        assert.match(newest(helm)?.values.join("") ?? "", /one/);
+      }));
+
+  test("says what is wrong with a revision that is none, and goes on when it is taken back", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await goBack(world, "newest");
+      await world.until("it is told", async () => /names no revision/.test(JSON.stringify((await read(world, "web"))?.status)), 30 * 60);
+      assert.equal(await readyOf(world, "web"), "Installed");
+      await goBack(world, "9");
+      await until(world, "web", "SpecRefused", 30 * 60);
+      await goBack(world, null);
+      await until(world, "web", "Installed", 30 * 60);
+      assert.equal(helm.history(ENDPOINT, "web/web").length, 1);
+    }));
+
   test("that cannot be uninstalled is left after ten minutes", () =>
     tellReleases(async (world, helm) => {
       await release(world, "web");

@@ -28,6 +28,8 @@ export interface StoredRevision extends Revision {
   readonly owner: string | undefined;
   readonly run: string | undefined;
   readonly values: readonly string[];
+  /** Made by going back to this one. */
+  readonly rolledBackTo?: number;
 }
 
 /**
@@ -81,8 +83,29 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
       return kept;
     };
     switch (task.kind) {
-      case "rollback":
-        return failed("bad-task", false);
+      case "rollback": {
+        if (isForeign) return failed("release-not-ours", false);
+        const target = stored.find(({ number }) => number === task.revision);
+        if (newest === undefined || target === undefined) return failed("bad-task", false);
+        const isDone = newest.status === "deployed" && (newest.number === task.revision || newest.rolledBackTo === task.revision);
+        const made: StoredRevision = {
+          ...target,
+          number: newest.number + 1,
+          status: "deployed",
+          at: clock.now(),
+          run: task.run,
+          rolledBackTo: task.revision,
+        };
+        if (fault?.kind === "dies") {
+          if (!isDone) keep([{ ...made, status: "pending-rollback" }, ...stored]);
+          return undefined;
+        }
+        if (isFailure(fault)) return failed(fault.kind, true);
+        const after = isDone ? stored : keep([made, ...stored.map(superseded)]);
+        if (fault?.kind === "lost") return undefined;
+        const history = after.map(revisionOf);
+        return { kind: "rolled-back", revision: revisionOf(isDone ? newest : made), history, objects: { total: 1, workloads: [] }, helm };
+      }
       case "uninstall":
         if (newest === undefined || newest.owner !== task.owner) return { kind: "uninstalled", wasThere: false, helm };
         if (fault?.kind === "dies") return void keep([{ ...newest, status: "uninstalling" }, ...stored.slice(1)]);

@@ -177,8 +177,9 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     { facts }: ClusterOfRelease,
     wish: SeenWish,
   ): Promise<SeenHealth | undefined> => {
-    const { inputs, run } = status ?? {};
-    if (facts === undefined || run !== undefined || wish.kind !== "there" || wish.wish.inputs !== inputs) return undefined;
+    const { inputs, run, rolledBack } = status ?? {};
+    if (facts === undefined || run !== undefined || wish.kind !== "there") return undefined;
+    if (wish.wish.inputs !== inputs && wish.wish.inputs !== rolledBack?.from) return undefined;
     const now = clock.now();
     const before = looked.get(uid);
     const left = before === undefined || before.inputs !== inputs ? 0 : before.health.lookAgainMs - elapsedMs(before.at, now);
@@ -248,6 +249,11 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       if (run.task === "uninstall")
         return {
           task: { ...base, kind: "uninstall", options: helmOptionsOf(release.spec.helmSpec?.options) },
+          secrets: { kubeconfig, values: [] },
+        };
+      if (run.task === "rollback")
+        return {
+          task: { ...base, kind: "rollback", revision: run.revision ?? 0, options: helmOptionsOf(release.spec.helmSpec?.options) },
           secrets: { kubeconfig, values: [] },
         };
       // What it was begun for is not what is wanted by now: it is late one day, or found done, and the next one is begun.

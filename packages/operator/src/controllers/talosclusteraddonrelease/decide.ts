@@ -9,7 +9,7 @@ import type {
   TalosClusterAddonRelease,
   TalosClusterAddonReleaseStatus,
 } from "@talos-operator/api";
-import type { AppliedResult, HelmFailed, HelmResult, Revision } from "@talos-operator/helm";
+import type { AppliedResult, HelmFailed, HelmResult, Revision, RolledBackResult } from "@talos-operator/helm";
 import { helmOptionsOf, idleHelmFields } from "../../addons/helm-options.ts";
 import { addonRunId, addonRunName } from "../../addons/runner.ts";
 import type { AddonRunState } from "../../addons/runner.ts";
@@ -17,6 +17,7 @@ import type { ReleaseWish } from "../../addons/wish.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure } from "./failures.ts";
 import type { SeenHealth } from "./health.ts";
+import { afterEdit, chartAfter, isHeldBack, openRollback, rememberedRollback, rollbackProblem, triedBy } from "./rollback.ts";
 
 /** Workers of all addons at once. */
 const RUNS_AT_ONCE = 2;
@@ -147,11 +148,23 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
 
 /** Nothing is open: what was last installed is compared with what should be. */
 function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
+  const { release, health } = seen;
+  const { status } = release;
+  const back = openRollback(release);
+  if (back !== undefined) return attempt(seen, { task: "rollback", inputs: wish.inputs, revision: back }, wish.release);
+  // What Helm does not know any more is installed anew.
+  const isThere = status?.inputs === wish.inputs || isHeldBack(release, wish);
+  return isThere && health?.kind !== "gone" ? installed(seen) : attempt(seen, { task: "apply", inputs: wish.inputs }, wish.release);
+}
+
+/** What a run is for. */
+type Errand = Pick<AddonRun, "task" | "inputs" | "revision">;
+
+/** Begins a run where nothing is in its way, and its turn has come. */
+function attempt(seen: ReleaseSeen, errand: Errand, helmName: ReleaseWish["release"]): ReleaseDecision {
   const { release, now } = seen;
   const status: TalosClusterAddonReleaseStatus = release.status ?? {};
-  // What Helm does not know any more is installed anew.
-  if (status.inputs === wish.inputs && seen.health?.kind !== "gone") return installed(seen);
-  const isSame = status.failedInputs === wish.inputs;
+  const isSame = status.failedInputs === triedBy(errand);
   const nextAt = isSame ? Date.parse(status.nextAttemptTime ?? "") : Number.NaN;
   // A clock that was set back must not make it wait for longer than it would have.
   if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS) {
@@ -165,23 +178,18 @@ function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
   if (!hasOurFinalizer(release)) return acting(seen, { kind: "add-finalizer" });
   if (seen.othersRunning >= RUNS_AT_ONCE)
     return waiting(seen, "Installing", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
-  return begin(seen, "apply", wish.release, wish.inputs, isSame ? (status.attempts ?? 0) : 0);
+  return begin(seen, errand, helmName, isSame ? (status.attempts ?? 0) : 0);
 }
 
-function begin(
-  seen: ReleaseSeen,
-  task: AddonRun["task"],
-  { name, namespace }: ReleaseWish["release"],
-  inputs: string | undefined,
-  attempts: number,
-): ReleaseDecision {
+function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWish["release"], attempts: number): ReleaseDecision {
   const { release, now } = seen;
   const { uid = "", generation = 0 } = release.metadata;
   const status: TalosClusterAddonReleaseStatus = release.status ?? {};
+  const tried = triedBy(errand);
   // The last run is part of it: the same inputs may be installed, left and come back.
-  const id = addonRunId(uid, task, `${generation}/${inputs ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
-  const run: AddonRun = { name: addonRunName(id), id, task, ...(inputs === undefined ? {} : { inputs }), startedAt: rfc3339(now) };
-  const message = `${task === "uninstall" ? "Uninstalling" : status.revision === undefined ? "Installing" : "Upgrading"} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
+  const id = addonRunId(uid, errand.task, `${generation}/${tried ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
+  const run: AddonRun = { name: addonRunName(id), id, ...errand, startedAt: rfc3339(now) };
+  const message = `${doing(errand, status.revision === undefined)} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
   return {
     act: { kind: "begin", run },
     fields: {
@@ -190,7 +198,7 @@ function begin(
       nextAttemptTime: undefined,
       releaseName: name,
       releaseNamespace: namespace,
-      ...(inputs === undefined || status.failedInputs === inputs ? {} : { failedInputs: undefined, attempts: undefined }),
+      ...(tried === undefined || status.failedInputs === tried ? {} : { failedInputs: undefined, attempts: undefined }),
     },
     conditions: conditionsOf(seen, "Installing", message),
     isBusy: true,
@@ -199,12 +207,26 @@ function begin(
   };
 }
 
+function doing({ task, revision }: Errand, isFirst: boolean): string {
+  if (task === "rollback") return `Going back to revision ${revision ?? 0} of`;
+  if (task === "uninstall") return "Uninstalling";
+  return isFirst ? "Installing" : "Upgrading";
+}
+
 /** The newest revision is what should be. */
 function installed(seen: ReleaseSeen): ReleaseDecision {
   const { release, health } = seen;
   const { status } = release;
-  const words = `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}`;
-  const fields = { ...fieldsOf(release), nextAttemptTime: undefined, failedInputs: undefined, attempts: undefined };
+  const isHeld = seen.wish.kind === "there" && isHeldBack(release, seen.wish.wish);
+  const held = isHeld ? ", which a person went back to; an edit of the spec installs what it asks for" : "";
+  const words = `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}${held}`;
+  const fields = {
+    ...fieldsOf(release),
+    nextAttemptTime: undefined,
+    failedInputs: undefined,
+    attempts: undefined,
+    rolledBack: rememberedRollback(release),
+  };
   const base = { act: { kind: "none" }, isBusy: false, news: [] } as const;
   if (health === undefined || health.kind === "gone") {
     const ready = findCondition(status?.conditions, "Ready");
@@ -280,6 +302,7 @@ function ending(seen: ReleaseSeen, run: AddonRun, result: HelmResult | undefined
     return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true });
   if (result.kind === "failed") return endOfTry(seen, run, failureOf(result), result);
   if (result.kind === "applied" && run.task === "apply") return applied(seen, run, result);
+  if (result.kind === "rolled-back" && run.task === "rollback") return rolledBack(seen, run, result);
   return endOfTry(seen, run, {
     reason: "HelmClientFailed",
     message: `The run ${run.name} told a result of another task.`,
@@ -298,10 +321,8 @@ function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): Relea
     fields: {
       ...fieldsOf(release),
       ...ended(release, run),
+      ...untried,
       inputs: run.inputs,
-      failedInputs: undefined,
-      attempts: undefined,
-      nextAttemptTime: undefined,
       revision: revision.number,
       lastDeployed: rfc3339(revision.at),
       chart: {
@@ -312,10 +333,8 @@ function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): Relea
         ...(kubeVersion === undefined ? {} : { kubeVersion }),
         asked,
       },
-      history: result.history.slice(0, 10).map(revisionField),
-      objects: result.objects.total,
-      workloads: result.objects.workloads.slice(0, 20),
-      readyWorkloads: undefined,
+      ...historyFields(result.history, result.objects),
+      rolledBack: afterEdit(release),
       helmVersion: result.helm,
       ...(result.adopted === true ? { isAdopted: true } : {}),
     },
@@ -326,9 +345,44 @@ function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): Relea
   };
 }
 
+function rolledBack(seen: ReleaseSeen, run: AddonRun, { revision, history, objects, helm }: RolledBackResult): ReleaseDecision {
+  const { release } = seen;
+  const message = `Revision ${run.revision ?? 0} is deployed again, as revision ${revision.number}: a person asked for it.`;
+  return {
+    act: { kind: "none" },
+    fields: {
+      ...fieldsOf(release),
+      ...ended(release, run),
+      ...untried,
+      inputs: revision.inputs,
+      revision: revision.number,
+      lastDeployed: rfc3339(revision.at),
+      chart: chartAfter(release.status?.chart, revision),
+      rolledBack: {
+        ...(run.revision === undefined ? {} : { to: run.revision }),
+        ...(run.inputs === undefined ? {} : { from: run.inputs }),
+      },
+      ...historyFields(history, objects),
+      helmVersion: helm,
+    },
+    conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
+    isBusy: false,
+    news: [{ reason: "AddonRolledBack", note: message }],
+    requeueAfterMs: 0,
+  };
+}
+
+/** No try is waited for, and none counts. */
+const untried = { failedInputs: undefined, attempts: undefined, nextAttemptTime: undefined } as const;
+
+function historyFields(history: readonly Revision[], { total, workloads }: AppliedResult["objects"]): ReleaseFields {
+  return { history: history.slice(0, 10).map(revisionField), objects: total, workloads: workloads.slice(0, 20), readyWorkloads: undefined };
+}
+
 function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: HelmFailed): ReleaseDecision {
   const { release, now } = seen;
-  const isSame = release.status?.failedInputs === run.inputs;
+  const tried = triedBy(run);
+  const isSame = release.status?.failedInputs === tried;
   const attempts = (isSame ? (release.status?.attempts ?? 0) : 0) + 1;
   const pauseMs = failure.mayRepeat ? (RETRY_MS[Math.min(attempts, RETRY_MS.length) - 1] ?? HOPELESS_RETRY_MS) : HOPELESS_RETRY_MS;
   const back = told?.rolledBackTo;
@@ -341,7 +395,7 @@ function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: Hel
     fields: {
       ...fieldsOf(release),
       ...ended(release, run),
-      ...(run.inputs === undefined ? {} : { failedInputs: run.inputs }),
+      ...(tried === undefined ? {} : { failedInputs: tried }),
       attempts,
       nextAttemptTime: rfc3339(now + pauseMs),
       ...(history === undefined ? {} : { history }),
@@ -416,7 +470,7 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
   if (seen.withoutHelm !== undefined) return waiting(seen, "Deleting", seen.withoutHelm);
   if (seen.othersRunning >= RUNS_AT_ONCE)
     return waiting(seen, "Deleting", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
-  return begin(seen, "uninstall", { name: releaseName, namespace: releaseNamespace }, undefined, status.attempts ?? 0);
+  return begin(seen, { task: "uninstall" }, { name: releaseName, namespace: releaseNamespace }, status.attempts ?? 0);
 }
 
 function afterUninstall(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
@@ -476,7 +530,9 @@ function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): 
   const { generation } = metadata;
   const idle = spec.helmSpec === undefined ? [] : idleHelmFields(spec.helmSpec);
   const isSetSyntax = seen.wish.kind === "there" && seen.wish.isSetSyntax;
+  const problem = rollbackProblem(seen.release);
   const notes = [
+    ...(problem === undefined ? [] : [problem]),
     ...(idle.length === 0 ? [] : [`Set and without effect: ${idle.join(", ")}.`]),
     ...(isSetSyntax ? ["spec.helmSpec.valuesTemplate has the form a=b,c=d and is read as helm --set reads it; write YAML instead."] : []),
   ];

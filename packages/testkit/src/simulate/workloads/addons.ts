@@ -1,4 +1,5 @@
 import {
+  annotations,
   talosClusterAddonReleaseResource,
   talosClusterAddonResource,
   talosClusterResource,
@@ -93,7 +94,7 @@ const install: Step = {
       apiVersion: API,
       kind: "TalosClusterAddonRelease",
       metadata: { namespace: NAMESPACE, name: EXTRA },
-      spec: { clusterRef: { name: CLUSTER_NAME }, helmSpec: chart(EXTRA) },
+      spec: { clusterRef: { name: CLUSTER_NAME }, helmSpec: chart(EXTRA, { values: { step: "first" } }) },
     });
     await label(world, LABELS);
     await addon(world, NET, { helmSpec: chart(NET, { values: { step: "first" } }) });
@@ -133,6 +134,19 @@ export const addons: Workload = {
         isInstalled(world, EXTRA, "second") &&
         isIdle(world) &&
         isSettled(world),
+    },
+    {
+      what: "go back to the first revision of one",
+      async make(world) {
+        await world.client
+          .resource(talosClusterAddonReleaseResource)
+          .patch(
+            { namespace: NAMESPACE, name: EXTRA },
+            { type: "merge", value: { metadata: { annotations: { [annotations.rollbackTo]: "1" } } } },
+          );
+      },
+      isReached: (world) =>
+        isInstalled(world, EXTRA, "first") && release(world, EXTRA)?.status?.rolledBack?.to === 1 && isIdle(world) && isSettled(world),
     },
     {
       what: "select the cluster no longer for one, and delete the others",
