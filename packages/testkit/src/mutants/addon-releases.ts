@@ -66,8 +66,8 @@ export const addonReleaseFaults: readonly Mutant[] = [
     edits: [
       edit(
         "decide",
-        "if (status.inputs === wish.inputs && seen.health",
-        "if (status.inputs === wish.inputs && status.attempts === 0 && seen.health",
+        "const isThere = status?.inputs === wish.inputs ||",
+        "const isThere = (status?.inputs === wish.inputs && status.attempts === 0) ||",
       ),
     ],
   },

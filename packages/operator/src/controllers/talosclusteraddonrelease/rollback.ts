@@ -4,7 +4,7 @@ import type { Revision } from "@talos-operator/helm";
 import type { ReleaseWish } from "../../addons/wish.ts";
 
 /** The number that the annotation rollback-to names; `undefined` where there is none, or something else. */
-export function rollbackAsked({ metadata }: TalosClusterAddonRelease): number | undefined {
+function rollbackAsked({ metadata }: TalosClusterAddonRelease): number | undefined {
   const word = metadata.annotations?.[annotations.rollbackTo];
   return word !== undefined && /^[1-9]\d{0,8}$/.test(word) ? Number(word) : undefined;
 }
