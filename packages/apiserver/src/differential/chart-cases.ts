@@ -96,7 +96,6 @@ export const chartCases: readonly DifferentialCase[] = [
       said(hooks(hook({ failurePolicy: "Maybe", matchPolicy: "Some", reinvocationPolicy: "Often" }))),
       said(hooks(hook({ clientConfig: {} }))),
       said(hooks(hook({ clientConfig: { service, url: "https://a.b" } }))),
-      said(hooks(hook({ clientConfig: { service: { namespace: "n" } } }))),
       said(hooks(hook({ clientConfig: { service: { ...service, port: -1 } } }))),
       said(hooks(hook({ clientConfig: { url: "http://a.b/c" } }))),
       said(hooks(hook({ clientConfig: { url: "https://a.b/c?d=e#f" } }))),

@@ -32,7 +32,7 @@ export function beginApiService(api: JsonObject, old: JsonObject | undefined, { 
 }
 
 /** Told to those who bring an APIService, who would otherwise wait for its kinds. */
-export const notAsked = "the embedded API keeps APIServices and does not ask the Services that they name: their kinds are not served";
+const notAsked = "the embedded API keeps APIServices and does not ask the Services that they name: their kinds are not served";
 
 /** What an APIService may not say. */
 export function validateApiService(api: JsonObject): readonly FieldError[] {

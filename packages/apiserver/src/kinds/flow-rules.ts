@@ -9,7 +9,7 @@ import { forbiddenValue, invalidValue, required, unsupported } from "./rule-erro
 // Flow control is kept as it is written; requests are answered in the order in which they come.
 
 /** Told to those who bring a FlowSchema or PriorityLevelConfiguration. */
-export const notQueued = "the embedded API keeps flow control and does not act on it";
+const notQueued = "the embedded API keeps flow control and does not act on it";
 
 /** A new object of flow control has no state yet. */
 export function beginFlow(object: JsonObject, old: JsonObject | undefined, { warn }: WriteFacts): JsonObject {

@@ -11,7 +11,7 @@ import { duplicate, invalidValue, required, unsupported } from "./rule-errors.ts
 // Configurations of admission webhooks are kept as they are written, and no webhook is ever called.
 
 /** Told to those who bring one, who would otherwise rely on it. */
-export const notCalled = "the embedded API keeps configurations of admission webhooks and calls none of them";
+const notCalled = "the embedded API keeps configurations of admission webhooks and calls none of them";
 
 /** Fills in what a webhook leaves out. */
 export function prepareWebhooks(configuration: JsonObject): JsonObject {
@@ -127,9 +127,8 @@ function validateClient(client: JsonObject, at: string): readonly FieldError[] {
   if (url !== undefined) return validateUrl(url, `${at}.url`);
   const service = objectAt(client, "service");
   return [
-    // The genuine server takes the one for the other when it says which of the two lacks.
-    ...(stringAt(service, "name") ? [] : [required(`${at}.service.namespace`)]),
-    ...(stringAt(service, "namespace") ? [] : [required(`${at}.service.name`)]),
+    ...(stringAt(service, "name") ? [] : [required(`${at}.service.name`)]),
+    ...(stringAt(service, "namespace") ? [] : [required(`${at}.service.namespace`)]),
     ...refusePort(service["port"], `${at}.service.port`),
   ];
 }
