@@ -7,6 +7,7 @@ import { doors } from "./doors.ts";
 import { effectGuards } from "./effect-guards.ts";
 import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
+import { kubeletCertificateFaults } from "./kubelet-certificates.ts";
 import { knownFaults } from "./known-faults.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
@@ -30,4 +31,5 @@ export const mutants: readonly Mutant[] = [
   ...backupWorkerFaults,
   ...backupControllerFaults,
   ...addonControllerFaults,
+  ...kubeletCertificateFaults,
 ];

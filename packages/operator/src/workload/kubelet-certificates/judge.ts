@@ -1,4 +1,4 @@
-import { canonicalAddress, deniedHost, parseHost } from "@talos-operator/api";
+import { canonicalAddress, deniedHost, parseHost, quote } from "@talos-operator/api";
 import type { CertificateRequestFacts } from "@talos-operator/ports";
 import { isNodeOf } from "../seen-node.ts";
 import type { NodeOwner, SeenNode } from "../seen-node.ts";
@@ -56,7 +56,7 @@ export function judgeRequest(asked: AskedCertificate, around: Around): Verdict {
   if (subject !== undefined) return refuse(subject);
   const name = asked.username.slice(NODE_USER.length);
   const node = around.nodes.find((one) => one.name === name);
-  if (node === undefined) return refuse(`there is no Node ${name}`);
+  if (node === undefined) return refuse(`there is no Node ${quote(name)}`);
   const owner = ownerOf(node, around);
   if (typeof owner === "string") return refuse(owner);
   const names = refuseNames(asks, node, owner, around);
@@ -64,19 +64,20 @@ export function judgeRequest(asked: AskedCertificate, around: Around): Verdict {
 }
 
 function refuseForm({ signerName, username, groups, usages }: AskedCertificate): string | undefined {
-  if (signerName !== SERVING_SIGNER) return `its signer is ${signerName}`;
-  if (!username.startsWith(NODE_USER) || username === NODE_USER) return `${username} is no kubelet`;
-  if (!groups.includes(group)) return `${username} is not in the group ${group}`;
+  if (signerName !== SERVING_SIGNER) return `its signer is ${quote(signerName)}`;
+  if (!username.startsWith(NODE_USER) || username === NODE_USER) return `${quote(username)} is no kubelet`;
+  if (!groups.includes(group)) return `${quote(username)} is not in the group ${group}`;
   const other = usages.find((usage) => !allowedUsages.has(usage));
-  if (other !== undefined) return `it asks for the usage ${other}`;
+  if (other !== undefined) return `it asks for the usage ${quote(other)}`;
   return usages.includes("server auth") ? undefined : "it is not for serving";
 }
 
 function refuseSubject(username: string, { commonName, organizations }: CertificateRequestFacts): string | undefined {
-  if (commonName !== username) return `its common name is ${commonName ?? "not given"}, not ${username}`;
+  if (commonName !== username)
+    return `its common name is ${commonName === undefined ? "not given" : quote(commonName)}, not ${quote(username)}`;
   return organizations.length === 1 && organizations[0] === group
     ? undefined
-    : `its organizations are ${organizations.join(", ") || "none"}, not ${group}`;
+    : `its organizations are ${quote(organizations.join(", "))}, not ${group}`;
 }
 
 /** The one machine that says of itself that it is this Node, and whose UUID the Node tells; else why there is none. */
@@ -91,12 +92,14 @@ function ownerOf(node: SeenNode, { machines, nodes }: Around): CertificateMachin
 
 function refuseNames(asks: CertificateRequestFacts, node: SeenNode, owner: CertificateMachine, around: Around): string | undefined {
   const { dnsNames, ipAddresses, otherNames } = asks;
-  if (otherNames.length > 0) return `it asks for ${otherNames.join(", ")}, which is neither a name nor an address`;
+  if (otherNames.length > 0) return `it asks for ${quote(otherNames.join(", "))}, which is neither a name nor an address`;
   if (dnsNames.length + ipAddresses.length === 0) return "it asks for no name and no address";
   const name = dnsNames.find((one) => !isNameOf(one, node, around));
-  if (name !== undefined) return `it asks for the name ${name}, which is not the Node's`;
+  if (name !== undefined) return `it asks for the name ${quote(name)}, which is not the Node's`;
   const address = ipAddresses.find((one) => !isAddressOf(canonicalAddress(one), node, owner, around));
-  return address === undefined ? undefined : `it asks for the address ${address}, which is not known as that of ${owner.machine} alone`;
+  return address === undefined
+    ? undefined
+    : `it asks for the address ${quote(address)}, which is not known as that of ${owner.machine} alone`;
 }
 
 /** The Node's name, or the host name that its name begins with. A kubelet writes the host name itself: any other would let it choose. */

@@ -1,4 +1,4 @@
-import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
+import { annotations, conditionFor, quote, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import type { PendingCertificate } from "../../../workload/kubelet-certificates/cluster-certificates.ts";
 import { NODE_USER } from "../../../workload/kubelet-certificates/requests.ts";
@@ -44,5 +44,6 @@ function listed(pending: readonly PendingCertificate[], words: (one: PendingCert
 }
 
 function nodeOf({ username }: PendingCertificate): string {
-  return username.startsWith(NODE_USER) ? username.slice(NODE_USER.length) : username;
+  const name = username.startsWith(NODE_USER) ? username.slice(NODE_USER.length) : username;
+  return /^[a-z0-9.-]{1,253}$/u.test(name) ? name : quote(name);
 }
