@@ -15,7 +15,7 @@ export const CERTIFICATE_IN_USE_MS = LIFETIME_MS / 2;
  * `node`: the kubelet of one Node. It may cordon that Node, read its pods and evict them, and the API server keeps it from every other Node.
  * `nodes`: the node lifecycle controller. It may list and delete Nodes, and no kubelet may.
  * `certificates`: the controller of certificate requests. It may read them, and approve none of those that kubelets serve with.
- * `approver`: an administrator under a name of its own: no user that every cluster knows may approve those.
+ * `approver`: an administrator under a name of its own, made when something is to be approved: no user that every cluster knows may approve those.
  * `addons`: an administrator under a name of its own: charts hold objects of every kind.
  */
 export type WorkloadUser =

@@ -123,6 +123,24 @@ export const kubeletCertificateFaults: readonly Mutant[] = [
     edits: [edit(`${brain}/effects/tend-certificates`, " || fact.releasedAt !== undefined || ", " || ")],
   },
   {
+    name: "certificate-without-asking-again",
+    about: "approves a serving certificate without asking right before whether the machine may still be touched",
+    tests: [`${place}/cluster-certificates.test.ts`],
+    edits: [
+      edit(
+        `${place}/cluster-certificates`,
+        "const leftMs = await demand(machine);",
+        "const leftMs = await demand(machine).catch(() => CALL_MS);",
+      ),
+    ],
+  },
+  {
+    name: "certificates-read-as-administrator",
+    about: "reads certificate requests as somebody who may do everything",
+    tests: [`${place}/cluster-certificates.test.ts`],
+    edits: [edit(`${place}/cluster-certificates`, '{ kind: "certificates" }', '{ kind: "approver" }')],
+  },
+  {
     name: "certificates-always-listed",
     about: "looks for certificate requests at every pass",
     tests: [`${brain}/rules/tend-certificates.test.ts`],

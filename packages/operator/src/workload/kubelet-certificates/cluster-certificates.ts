@@ -5,10 +5,11 @@ import { isEffectError } from "../../errors.ts";
 import { nodeType } from "../kinds.ts";
 import type { NodeObject } from "../kinds.ts";
 import { seenNode } from "../seen-node.ts";
+import type { SeenNode } from "../seen-node.ts";
 import { openWorkloadApi } from "../workload-api.ts";
-import type { WorkloadPlace, WorkloadPorts } from "../workload-api.ts";
+import type { WorkloadPlace, WorkloadPorts, WorkloadUser } from "../workload-api.ts";
 import { judgeRequest } from "./judge.ts";
-import type { Around, AskedCertificate } from "./judge.ts";
+import type { Around, AskedCertificate, Verdict } from "./judge.ts";
 import { openRequests, requestType, SERVING_SIGNER } from "./requests.ts";
 import type { OpenRequest, RequestObject } from "./requests.ts";
 
@@ -88,21 +89,11 @@ export class ClusterCertificates {
 
   async #tend(place: WorkloadPlace, approver: Approver | undefined, log: Logger): Promise<readonly PendingCertificate[] | undefined> {
     try {
-      // Who only looks does so with the rights of the controller whose matter requests are.
-      const api = await openWorkloadApi({ kind: approver === undefined ? "certificates" : "approver" }, place, this.#ports);
-      try {
-        const fieldSelector = `spec.signerName=${SERVING_SIGNER}`;
-        const options = { timeoutMs: CALL_MS };
-        const { items } = await api.client
-          .resource<RequestObject>(requestType)
-          .listPage({ fieldSelector, limit: MOST_REQUESTS, ...options });
-        const open = openRequests(items);
-        if (approver === undefined || open.length === 0) return open.map((one) => pendingOf(one));
-        const nodes = (await api.client.resource<NodeObject>(nodeType).list(options)).items.map((node) => seenNode(node));
-        return await this.#approve(open, { ...approver, nodes }, api.client, approver, log);
-      } finally {
-        api.close();
-      }
+      const open = openRequests(await this.#list(place));
+      if (approver === undefined || open.length === 0) return open.map((one) => pendingOf(one));
+      const around = { ...approver, nodes: await this.#nodes(place) };
+      const judged = await Promise.all(open.map(async (one) => ({ one, verdict: judgeRequest(await this.#asked(one), around) })));
+      return await this.#approve(judged, place, approver, log);
     } catch (thrown) {
       const err = thrown instanceof Error ? thrown.message : "unknown";
       if (!isEffectError(thrown)) log.debug({ action: "TendCertificates", err }, "The cluster's own API tells no certificate requests now");
@@ -110,26 +101,50 @@ export class ClusterCertificates {
     }
   }
 
+  #list(place: WorkloadPlace): Promise<readonly RequestObject[]> {
+    const options = { fieldSelector: `spec.signerName=${SERVING_SIGNER}`, limit: MOST_REQUESTS, timeoutMs: CALL_MS };
+    return this.#as(
+      { kind: "certificates" },
+      place,
+      async (client) => (await client.resource<RequestObject>(requestType).listPage(options)).items,
+    );
+  }
+
+  #nodes(place: WorkloadPlace): Promise<readonly SeenNode[]> {
+    return this.#as({ kind: "nodes" }, place, async (client) =>
+      (await client.resource<NodeObject>(nodeType).list({ timeoutMs: CALL_MS })).items.map((node) => seenNode(node)),
+    );
+  }
+
+  /** Each as the user with the least rights that do: who may approve is nobody before something is to be approved. */
+  async #as<T>(user: WorkloadUser, place: WorkloadPlace, work: (client: KubeClient) => Promise<T>): Promise<T> {
+    const api = await openWorkloadApi(user, place, this.#ports);
+    try {
+      return await work(api.client);
+    } finally {
+      api.close();
+    }
+  }
+
   /** What is left pending. */
   async #approve(
-    open: readonly OpenRequest[],
-    around: Around,
-    client: KubeClient,
+    judged: readonly { readonly one: OpenRequest; readonly verdict: Verdict }[],
+    place: WorkloadPlace,
     approver: Approver,
     log: Logger,
   ): Promise<readonly PendingCertificate[]> {
-    const left: PendingCertificate[] = [];
-    for (const one of open) {
-      if (this.#isClosed) return left;
-      const verdict = judgeRequest(await this.#asked(one), around);
-      if (verdict.kind === "refuse") {
-        left.push({ ...pendingOf(one), refusal: verdict.why });
-        continue;
+    const refused = judged.flatMap(({ one, verdict }) => (verdict.kind === "refuse" ? [{ ...pendingOf(one), refusal: verdict.why }] : []));
+    const good = judged.flatMap(({ one, verdict }) => (verdict.kind === "approve" ? [{ one, machine: verdict.machine }] : []));
+    if (good.length === 0) return refused;
+    const left = await this.#as({ kind: "approver" }, place, async (client) => {
+      const undone: PendingCertificate[] = [];
+      for (const { one, machine } of good) {
+        const outcome = this.#isClosed ? undefined : await this.#approveOne(one.object, machine, client, approver, log);
+        if (outcome !== "approved") undone.push({ ...pendingOf(one), ...(outcome === undefined ? {} : { refusal: outcome }) });
       }
-      const outcome = await this.#approveOne(one.object, verdict.machine, client, approver, log);
-      if (outcome !== "approved") left.push({ ...pendingOf(one), ...(outcome === undefined ? {} : { refusal: outcome }) });
-    }
-    return left;
+      return undone;
+    });
+    return [...refused, ...left].toSorted((a, b) => (a.username < b.username ? -1 : 1));
   }
 
   async #asked({ object, username }: OpenRequest): Promise<AskedCertificate> {
