@@ -122,3 +122,15 @@ test("another word than true approves nothing, and a paused cluster is left alon
     await world.annotate(kinds.controlPlane, "talos.alperen.cloud/reconcile-mode", undefined);
     await world.until("approved", async () => (await decisions(world)).every((one) => one === "Approved"));
   }));
+
+test("an operator that is killed while it approves leaves nothing half done, and the next one goes on", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.annotate(kinds.controlPlane, annotation, "true");
+    await world.until("begun", async () => (await decisions(world)).includes("Approved"));
+    await world.kill();
+    await world.start();
+    await world.until("approved", async () => (await decisions(world)).every((one) => one === "Approved"));
+    await world.until("released", async () => (await said(world)) === undefined);
+    assert.deepEqual(await decisions(world), ["Approved", "Approved", "Approved"]);
+  }));
