@@ -44,6 +44,11 @@ export const annotations = {
    * would write otherwise than it has them.
    */
   retryConfig: `${OPERATOR_GROUP}/retry-config`,
+  /**
+   * Value: `true`. On a TalosControlPlane whose machines' kubelets rotate their serving certificates: the operator approves the requests of its own machines, for
+   * their own names and addresses. Any other value, and none, approves nothing. Does not act once.
+   */
+  approveKubeletCertificates: `${OPERATOR_GROUP}/approve-kubelet-certificates`,
   /** Value: the name of a Secret with the secrets bundle of the running cluster that is to be imported. */
   importBundle: `${OPERATOR_GROUP}/import-bundle`,
   /**

@@ -19,6 +19,7 @@ import { crdResource } from "./kinds/custom.ts";
 import { establishCrd } from "./kinds/establish-crd.ts";
 import { keyOf } from "./kinds/kind.ts";
 import { systemPriorities } from "./kinds/priorities.ts";
+import { readCertificateRequest, type ReadCertificateRequest } from "./kinds/certificate-request.ts";
 import { KindRegistry } from "./kinds/registry.ts";
 import { withinDeadline } from "./request/deadline.ts";
 import { objectAt, objectsAt, stringAt } from "./request/json.ts";
@@ -63,6 +64,8 @@ export interface ApiServerOptions {
   readonly authorize?: Authorize;
   /** Finds the user of a bearer token that is none of a ServiceAccount, for requests and for TokenReview. */
   readonly authenticateToken?: AuthenticateToken;
+  /** Reads what CertificateSigningRequests hold, where keys are no X.509; default PKCS #10 in PEM, whose signature is checked. */
+  readonly readCertificateRequest?: ReadCertificateRequest;
   /** Called once per request, when its status is known. */
   readonly onRequest?: (record: RequestRecord) => void;
   /** Changes that stay available to watches and pages, default 5,000; up to twice as many are held in memory. */
@@ -128,6 +131,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     decidesByRbac: options.authorize === undefined,
     authenticateToken: options.authenticateToken,
     accountTokens: new ServiceAccountTokens(state, clock, random),
+    readCertificateRequest: options.readCertificateRequest ?? readCertificateRequest,
     kubernetesVersion: options.kubernetesVersion ?? "1.36.3",
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
     watches: { open: 0, limit: options.maxWatches ?? 2000 },

@@ -20,7 +20,16 @@ export type {
   TalosTarget,
 } from "./talos.ts";
 export type { WorkloadDialer, WorkloadTarget } from "./workload.ts";
-export type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "./keys.ts";
+export type {
+  AuthorityRequest,
+  CertificateFacts,
+  CertificateRequest,
+  CertificateRequestFacts,
+  KeyPair,
+  Keys,
+  PrivateKeyKind,
+  RequestedSubject,
+} from "./keys.ts";
 export type { NameResolver } from "./names.ts";
 export type { FileTree, FileTreeFailure } from "./files.ts";
 export type {

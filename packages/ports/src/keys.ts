@@ -9,6 +9,14 @@ export interface Keys {
   createPrivateKey(kind: PrivateKeyKind): Promise<string>;
   /** Leaf with a fresh key of the same kind as the authority's. */
   signCertificate(authority: KeyPair, request: CertificateRequest): Promise<KeyPair>;
+  /** A fresh P-256 key and the request (PKCS #10, PEM) for a certificate of it. */
+  createCertificateRequest(subject: RequestedSubject): Promise<{ readonly request: string; readonly key: string }>;
+  /**
+   * What a certificate request (PKCS #10, PEM) asks for.
+   *
+   * @throws Error for what is no request, or was not signed with the key that it is about
+   */
+  describeCertificateRequest(request: string): Promise<CertificateRequestFacts>;
   /** What a certificate says; signatures are not checked. */
   describeCertificate(certificate: string): CertificateFacts;
   /** True when `certificate` was signed by `authority` and is valid at `at`. */
@@ -41,6 +49,24 @@ export interface CertificateRequest {
   readonly lifetimeMs: number;
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
+}
+
+/** For whom a certificate is asked. */
+export interface RequestedSubject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
+}
+
+/** What a certificate request asks for. */
+export interface CertificateRequestFacts {
+  readonly commonName: string | undefined;
+  readonly organizations: readonly string[];
+  readonly dnsNames: readonly string[];
+  readonly ipAddresses: readonly string[];
+  /** Names of any other kind (`email`, `url`, `dn`, ...), as `kind:value`. */
+  readonly otherNames: readonly string[];
 }
 
 export interface CertificateFacts {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,3 +81,53 @@ function openssl(authority: KeyPair, leaf: KeyPair, purpose: string, more: strin
     rmSync(folder, { recursive: true });
   }
 }
+
+describe("certificate requests", () => {
+  const subject = { commonName: "system:node:a", organizations: ["system:nodes"], dnsNames: ["a"], ipAddresses: ["10.0.0.1", "fd00::1"] };
+
+  it("says what it asks for", async () => {
+    const { request } = await keys.createCertificateRequest(subject);
+    assert.deepEqual(await keys.describeCertificateRequest(request), { ...subject, otherNames: [] });
+  });
+
+  it("reads one without alternative names", async () => {
+    const { request } = await keys.createCertificateRequest({ commonName: "a", organizations: [] });
+    assert.deepEqual(await keys.describeCertificateRequest(request), {
+      commonName: "a",
+      organizations: [],
+      dnsNames: [],
+      ipAddresses: [],
+      otherNames: [],
+    });
+  });
+
+  it("refuses one that was changed after it was signed", async () => {
+    const { request } = await keys.createCertificateRequest(subject);
+    const der = Buffer.from(request.replaceAll(/-----.*-----/gu, ""), "base64");
+    der[der.indexOf("system:node:a") + "system:node:".length] = "b".charCodeAt(0);
+    const forged = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString("base64")}\n-----END CERTIFICATE REQUEST-----\n`;
+    await assert.rejects(keys.describeCertificateRequest(forged), /not signed with its own key/);
+  });
+
+  for (const [what, text] of [
+    ["nothing", ""],
+    ["another text", "hello"],
+    ["another block", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"],
+    ["a block that holds none", "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"],
+    ["a text of a megabyte", `-----BEGIN CERTIFICATE REQUEST-----\n${"A".repeat(1_000_000)}\n-----END CERTIFICATE REQUEST-----\n`],
+  ] as const)
+    it(`refuses ${what}`, () => assert.rejects(keys.describeCertificateRequest(text)));
+
+  it("refuses two in one text", async () => {
+    const { request } = await keys.createCertificateRequest(subject);
+    await assert.rejects(keys.describeCertificateRequest(request + request), /single/);
+  });
+
+  it("is one that OpenSSL reads", async () => {
+    const { request } = await keys.createCertificateRequest(subject);
+    const { status, stdout } = spawnSync("openssl", ["req", "-noout", "-verify", "-text"], { input: request });
+    assert.equal(status, 0);
+    assert.match(stdout.toString(), /CN ?= ?system:node:a/u);
+    assert.match(stdout.toString(), /DNS:a, IP Address:10\.0\.0\.1/u);
+  });
+});

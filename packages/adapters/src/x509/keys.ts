@@ -7,8 +7,17 @@ import {
   X509Certificate,
   type KeyObject,
 } from "node:crypto";
-import type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys, PrivateKeyKind } from "@talos-operator/ports";
+import type {
+  AuthorityRequest,
+  CertificateFacts,
+  CertificateRequest,
+  KeyPair,
+  Keys,
+  PrivateKeyKind,
+  RequestedSubject,
+} from "@talos-operator/ports";
 import { createKeyPair } from "./key-pair.ts";
+import { describeCertificateRequest } from "./certificate-request.ts";
 import { loadX509, type X509Module } from "./load.ts";
 import { readPrivateKey, writePrivateKey } from "./pem.ts";
 import { createRsaPool } from "./rsa-pool.ts";
@@ -60,10 +69,7 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
       const x509 = await loadX509();
       const issuer = await issuerOf(x509, authority);
       const leafKey = issuer.kind === "rsa4096" ? await pool.take() : generatePrivateKey(issuer.kind);
-      const names = [
-        ...(request.dnsNames ?? []).map((value) => ({ type: "dns" as const, value })),
-        ...(request.ipAddresses ?? []).map((value) => ({ type: "ip" as const, value })),
-      ];
+      const names = alternativeNames(request);
       // Kubernetes wants keyEncipherment on its certificates, Talos gives its own only digitalSignature.
       const keyEncipherment = issuer.kind === "ed25519" ? 0 : x509.KeyUsageFlags.keyEncipherment;
       const certificate = await x509.X509CertificateGenerator.create({
@@ -95,6 +101,21 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
       return createKeyPair(toPem(certificate.toString("pem")), writePrivateKey(leafKey));
     },
 
+    async createCertificateRequest(subject: RequestedSubject): Promise<{ readonly request: string; readonly key: string }> {
+      const x509 = await loadX509();
+      const key = generatePrivateKey("p256");
+      const names = alternativeNames(subject);
+      const request = await x509.Pkcs10CertificateRequestGenerator.create({
+        name: distinguishedName(x509, subject.organizations, subject.commonName),
+        keys: toCryptoKeys(key),
+        signingAlgorithm: signingAlgorithm("p256"),
+        extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)],
+      });
+      return { request: toPem(request.toString("pem")), key: writePrivateKey(key) };
+    },
+
+    describeCertificateRequest,
+
     describeCertificate(certificate: string): CertificateFacts {
       const parsed = new X509Certificate(certificate);
       const subject = parsed.toLegacyObject().subject as unknown as Record<string, string | string[] | undefined>;
@@ -123,6 +144,13 @@ export function createX509Keys(options: X509KeysOptions = {}): X509Keys {
     warm: () => pool.warm(),
     close: () => pool.close(),
   };
+}
+
+function alternativeNames({
+  dnsNames = [],
+  ipAddresses = [],
+}: Pick<CertificateRequest, "dnsNames" | "ipAddresses">): { type: "dns" | "ip"; value: string }[] {
+  return [...dnsNames.map((value) => ({ type: "dns" as const, value })), ...ipAddresses.map((value) => ({ type: "ip" as const, value }))];
 }
 
 function generatePrivateKey(kind: "ed25519" | "p256"): KeyObject;

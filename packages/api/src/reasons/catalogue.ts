@@ -3,6 +3,7 @@ import { addressResolved, identityUnique } from "./address.ts";
 import { noLongerSelected, releaseDisputed } from "./addon.ts";
 import { failed, insecureObjectStorage, keysNotBackedUp, proved } from "./backup.ts";
 import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
+import { kubeletCertificatesPending } from "./certificates.ts";
 import type { ConditionEntry, Release } from "./entry.ts";
 import { configDrift, configUpToDate } from "./config.ts";
 import { draining } from "./draining.ts";
@@ -55,6 +56,7 @@ export const conditionCatalogue = {
   AdoptionRequired: adoptionRequired,
   SecretsLost: secretsLost,
   Draining: draining,
+  KubeletCertificatesPending: kubeletCertificatesPending,
   DeletionHeld: deletionHeld,
   AccessNotRenewed: accessNotRenewed,
   Deleting: deleting,

@@ -57,6 +57,11 @@ export const eventCatalogue = {
     when: "New settings are in force on a machine, or in its META, without a reboot.",
     did: "runs with the new settings",
   },
+  KubeletCertificateApproved: {
+    type: "Normal",
+    on: ["TalosControlPlane"],
+    when: "The request of a kubelet for the certificate that it serves with was approved, because a person lets the operator do so.",
+  },
   ConfigApplyFailed: { type: "Warning", on: machineAndParents, when: "A machine refused settings, or took them back; the note says why." },
   MachineDrained: {
     type: "Normal",

@@ -148,7 +148,7 @@ spec:
   it("says that a kind is not served, or not allowed, before it says that its body cannot be read", async () => {
     const protobuf = "application/vnd.kubernetes.protobuf";
     assert.equal(
-      (await post(protobuf, "nonsense", { path: "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations" })).status,
+      (await post(protobuf, "nonsense", { path: "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies" })).status,
       404,
     );
     assert.equal((await post("application/json", "{", { path: "/apis/example.dev/v1/nothings" })).status, 404);

@@ -1,6 +1,7 @@
 import { boundCases } from "./bound-cases.ts";
 import { builtinRuleCases } from "./builtin-rule-cases.ts";
 import { builtinCases } from "./builtin-cases.ts";
+import { chartCases } from "./chart-cases.ts";
 import { classCases } from "./class-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { crdCases } from "./crd-cases.ts";
@@ -26,6 +27,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   decodings: prefixed("reading", decodingCases),
   bounds: prefixed("a", boundCases),
   classes: prefixed("a", classCases),
+  charts: prefixed("a chart's", chartCases),
   "pod-rules": prefixed("a", podRuleCases),
   "pod-security": prefixed("pod security of a", podSecurityCases),
 };

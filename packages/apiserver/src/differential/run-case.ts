@@ -142,7 +142,11 @@ function describe({ status, headers, body }: KubeResponse): Answer {
   const warnings =
     headers["warning"] === undefined
       ? []
-      : [...headers["warning"].matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/gu)].map((found) => found[1] ?? "").sort();
+      : [...headers["warning"].matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/gu)]
+          .map((found) => found[1] ?? "")
+          // What is kept here and does not act says so: no genuine server has a reason to.
+          .filter((text) => !text.startsWith("the embedded API keeps "))
+          .sort();
   const seen = warnings.length > 0 ? { warnings } : {};
   if (!isObject(body)) return { status, ...seen, message: body };
   if (body["kind"] !== "Status") return { status, ...seen, object: body["kind"] === "Table" ? tableOf(body) : withoutVolatile(body) };

@@ -6,6 +6,13 @@ export interface CertificateRequest {
   readonly organizations: readonly string[];
 }
 
+/**
+ * Reads a request for a certificate, from the text that `spec.request` encodes.
+ *
+ * @throws Error for what is none
+ */
+export type ReadCertificateRequest = (text: string) => CertificateRequest;
+
 /** Digests by the last part of the signature algorithm's identifier; `null` where the key says it. */
 const digests: Readonly<Record<string, string | null>> = {
   "2a864886f70d01010b": "sha256",
@@ -29,7 +36,7 @@ interface Element {
  *
  * @throws Error with kube-apiserver's words for what is no request; what is wrong inside is said in ours
  */
-export function readCertificateRequest(pem: string): CertificateRequest {
+export const readCertificateRequest: ReadCertificateRequest = (pem) => {
   const body = /^\s*-----BEGIN CERTIFICATE REQUEST-----\s+([A-Za-z0-9+/=\s]+?)-----END CERTIFICATE REQUEST-----/m.exec(pem)?.[1];
   if (body === undefined) throw new Error("PEM block type must be CERTIFICATE REQUEST");
   const [request] = elements(Buffer.from(body, "base64"));
@@ -43,7 +50,7 @@ export function readCertificateRequest(pem: string): CertificateRequest {
   // The first byte of a bit string counts the bits that are left over.
   if (!verify(digest, info.whole, publicKey, signature.content.subarray(1))) throw new Error("x509: the signature is not one of this key");
   return { organizations: organizationsOf(contentOf(subject)) };
-}
+};
 
 function organizationsOf(subject: Buffer): readonly string[] {
   return elements(subject).flatMap((set) =>

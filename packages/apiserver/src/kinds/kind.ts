@@ -2,6 +2,7 @@ import { cloneJson, equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import type { ApiUser } from "../request/request.ts";
 import type { CompiledVersion, FieldError, KindNames } from "../schema/index.ts";
+import type { ReadCertificateRequest } from "./certificate-request.ts";
 
 /** What a rule about a write may know besides the object. */
 export interface WriteFacts {
@@ -13,6 +14,8 @@ export interface WriteFacts {
   readonly stored: (resource: string, namespace?: string) => readonly JsonObject[];
   /** Nothing of the write will stay. */
   readonly dryRun: boolean;
+  /** Reads a request for a certificate. @throws Error for what is none */
+  readonly readCertificateRequest: ReadCertificateRequest;
   /** Tells the writer something, whatever becomes of the write. */
   readonly warn: (text: string) => void;
 }

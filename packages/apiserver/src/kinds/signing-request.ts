@@ -3,7 +3,6 @@ import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt, without } from "../request/json.ts";
 import type { ApiUser } from "../request/request.ts";
 import type { FieldError } from "../schema/index.ts";
-import { readCertificateRequest } from "./certificate-request.ts";
 import type { WriteFacts } from "./kind.ts";
 import { refuseLabel, refuseSubdomain } from "../request/names.ts";
 import { duplicate, forbiddenValue, invalidValue, required, unsupported } from "./rule-errors.ts";
@@ -79,11 +78,15 @@ function dated(conditions: readonly JsonObject[], old: readonly JsonObject[], no
 }
 
 /** What a request may not say. */
-export function validateSigningRequest(request: JsonObject, old: JsonObject | undefined): readonly FieldError[] {
+export function validateSigningRequest(
+  request: JsonObject,
+  old: JsonObject | undefined,
+  { readCertificateRequest: read }: Pick<WriteFacts, "readCertificateRequest">,
+): readonly FieldError[] {
   const spec = objectAt(request, "spec");
   const given = stringsAt(spec, "usages");
   const lifetime = spec["expirationSeconds"];
-  const errors: FieldError[] = old === undefined ? [...validateRequest(spec)] : [];
+  const errors: FieldError[] = old === undefined ? [...validateRequest(spec, read)] : [];
   if (given.length === 0) errors.push(required("spec.usages"));
   given.forEach((usage, index) => {
     const at = `spec.usages[${index}]`;
@@ -96,10 +99,10 @@ export function validateSigningRequest(request: JsonObject, old: JsonObject | un
   return errors;
 }
 
-function validateRequest(spec: JsonObject): readonly FieldError[] {
+function validateRequest(spec: JsonObject, read: WriteFacts["readCertificateRequest"]): readonly FieldError[] {
   const encoded = stringAt(spec, "request") ?? "";
   try {
-    readCertificateRequest(Buffer.from(encoded, "base64").toString("latin1"));
+    read(Buffer.from(encoded, "base64").toString("latin1"));
     return [];
   } catch (err) {
     return [invalidValue("spec.request", encoded, err instanceof Error ? err.message : String(err))];

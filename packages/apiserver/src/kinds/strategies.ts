@@ -54,8 +54,11 @@ import {
   validateSigningRequest,
   validateSigningStatus,
 } from "./signing-request.ts";
+import { beginApiService, prepareApiService, validateApiService, validateApiServiceStatus } from "./extension-rules.ts";
+import { beginFlow, prepareFlowSchema, preparePriorityLevel, validateFlowSchema, validatePriorityLevel } from "./flow-rules.ts";
 import { beginClaim, beginVolume } from "./new-volumes.ts";
 import { refuseSecondDefault } from "./priorities.ts";
+import { beginWebhooks, prepareWebhooks, validateWebhooks } from "./webhook-rules.ts";
 import {
   validateAutoscaler,
   validateBudget,
@@ -101,6 +104,13 @@ export function builtinStrategy(resource: string): Strategy {
 const answeredOnly: Strategy = { ...ordinary, verbs: ["create"] };
 const workload: Strategy = { ...ordinary, hasGeneration: true };
 const permission: Strategy = { ...ordinary, refuseName: refusePathSegment };
+const webhooks: Strategy = {
+  ...workload,
+  allowsUnconditionalUpdate: false,
+  prepare: prepareWebhooks,
+  begin: beginWebhooks,
+  validate: validateWebhooks,
+};
 const role = (namespaced: boolean): Strategy => ({ ...permission, validate: (object) => validateRules(object, namespaced) });
 const binding = (namespaced: boolean): Strategy => ({
   ...permission,
@@ -214,6 +224,30 @@ const strategies: Readonly<Record<string, Strategy>> = {
     ...workload,
     prepare: preparePolicyBinding,
     validate: validatePolicyBinding,
+  },
+  "admissionregistration.k8s.io/validatingwebhookconfigurations": webhooks,
+  "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhooks,
+  "apiregistration.k8s.io/apiservices": {
+    ...ordinary,
+    allowsUnconditionalUpdate: false,
+    statusKeepsMetadata: true,
+    refuseName: refusePathSegment,
+    prepare: prepareApiService,
+    begin: beginApiService,
+    validate: validateApiService,
+    validateStatus: validateApiServiceStatus,
+  },
+  "flowcontrol.apiserver.k8s.io/flowschemas": {
+    ...workload,
+    prepare: prepareFlowSchema,
+    begin: beginFlow,
+    validate: validateFlowSchema,
+  },
+  "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": {
+    ...workload,
+    prepare: preparePriorityLevel,
+    begin: beginFlow,
+    validate: validatePriorityLevel,
   },
   "scheduling.k8s.io/priorityclasses": {
     ...workload,

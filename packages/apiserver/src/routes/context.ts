@@ -4,6 +4,7 @@ import type { Authorize, AuthenticateToken } from "../auth/authorize.ts";
 import type { RbacAuthorizer } from "../auth/rbac.ts";
 import type { ServiceAccountTokens } from "../auth/service-account-tokens.ts";
 import type { JsonObject } from "../json.ts";
+import type { ReadCertificateRequest } from "../kinds/certificate-request.ts";
 import type { ServedKind } from "../kinds/kind.ts";
 import type { KindRegistry } from "../kinds/registry.ts";
 import type { ApiRequest } from "../request/request.ts";
@@ -26,6 +27,7 @@ export interface ApiContext {
   readonly decidesByRbac: boolean;
   readonly authenticateToken: AuthenticateToken | undefined;
   readonly accountTokens: ServiceAccountTokens;
+  readonly readCertificateRequest: ReadCertificateRequest;
   /** `major.minor.patch` that `/version` reports. */
   readonly kubernetesVersion: string;
   /** Milliseconds between bookmarks of a watch that asked for them. */

@@ -1,7 +1,6 @@
 import { isAllowed } from "../auth/authorize.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { readCertificateRequest } from "../kinds/certificate-request.ts";
 import { objectAt, stringAt } from "../request/json.ts";
 import { forbidden } from "../request/status.ts";
 import type { ApiContext, ResourceCall } from "./context.ts";
@@ -35,10 +34,10 @@ export function admitSigning(context: ApiContext, call: ResourceCall, object: Js
 }
 
 /** Nobody becomes a member of `system:masters` by a certificate that the cluster signs. @throws 403 */
-export function admitSubject(call: ResourceCall, object: JsonObject, name: string): void {
+export function admitSubject(context: ApiContext, call: ResourceCall, object: JsonObject, name: string): void {
   const spec = objectAt(object, "spec");
   if (call.kind.resource !== requests || spec["signerName"] !== apiSigner) return;
-  const { organizations } = readCertificateRequest(Buffer.from(stringAt(spec, "request") ?? "", "base64").toString("latin1"));
+  const { organizations } = context.readCertificateRequest(Buffer.from(stringAt(spec, "request") ?? "", "base64").toString("latin1"));
   if (organizations.includes("system:masters"))
     throw forbidden(call.kind, name, `use of ${apiSigner} signer with system:masters group is not allowed`);
 }

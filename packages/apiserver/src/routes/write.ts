@@ -84,7 +84,7 @@ export function finishCreate(
   refuseInvalid(call, object, undefined, facts);
   admitByLimits(context.state, kind, namespace, object, undefined);
   call.warnings.push(...admitBySecurity(context.state, { kind, subresource: "", namespace, object, live: undefined }));
-  admitSubject(call, object, name);
+  admitSubject(context, call, object, name);
   admitByPolicy(context, call, { operation: "CREATE", object, live: undefined, dryRun: options.dryRun });
   admitByQuota(context.state, kind, namespace, object, undefined);
   const key = keyOf(namespace, name);
@@ -296,7 +296,8 @@ function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonO
 function factsOf(context: ApiContext, call: ResourceCall, now: string, dryRun: boolean): WriteFacts {
   const stored: WriteFacts["stored"] = (resource, namespace) =>
     context.state.list(resource, namespace === undefined ? "" : `${namespace}/`).map((entry) => entry.object);
-  return { now, user: call.request.user, stored, dryRun, warn: (text) => call.warnings.push(text) };
+  const { readCertificateRequest } = context;
+  return { now, user: call.request.user, stored, dryRun, readCertificateRequest, warn: (text) => call.warnings.push(text) };
 }
 
 function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, facts: WriteFacts): JsonObject {

@@ -3,6 +3,7 @@ import { ageOf, printAge } from "./age.ts";
 import { age, containerTexts, labelSelectorText, name, none, numberAt, selectorText, sizeOf } from "./cell-texts.ts";
 import type { CellWriter } from "./cell-texts.ts";
 import { clusterCells } from "./cluster-cells.ts";
+import { extensionCells } from "./extension-cells.ts";
 import { podReady, podRestarts, podStatus } from "./pod-cells.ts";
 import { at, listAt, textAt } from "./read-fields.ts";
 import { storageCells } from "./storage-cells.ts";
@@ -153,6 +154,7 @@ const createdAt: CellWriter = (object) => [name(object), textAt("", object, "met
 export const builtinCells: Readonly<Record<string, CellWriter>> = {
   ...clusterCells,
   ...storageCells,
+  ...extensionCells,
   Namespace: (o, now) => [name(o), textAt("", o, "status", "phase"), age(o, now)],
   Node: (o, now) => [
     name(o),

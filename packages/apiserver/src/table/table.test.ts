@@ -234,6 +234,36 @@ describe("rows of built-in kinds", () => {
       },
       ["2m", "Normal", "Started", "pod/p", "", "kubelet, h", "go", "10m", 4, "n"],
     ],
+    ["apiregistration.k8s.io", "v1", "APIService", {}, ["n", "Local", "Unknown", "24h"]],
+    [
+      "apiregistration.k8s.io",
+      "v1",
+      "APIService",
+      {
+        spec: { service: { namespace: "s", name: "m" } },
+        status: { conditions: [{ type: "Available", status: "False", reason: "MissingEndpoints" }] },
+      },
+      ["n", "s/m", "False (MissingEndpoints)", "24h"],
+    ],
+    [
+      "flowcontrol.apiserver.k8s.io",
+      "v1",
+      "FlowSchema",
+      { spec: { matchingPrecedence: 5, priorityLevelConfiguration: { name: "l" } } },
+      ["n", "l", 5, "<none>", "24h", "?"],
+    ],
+    [
+      "flowcontrol.apiserver.k8s.io",
+      "v1",
+      "PriorityLevelConfiguration",
+      {
+        spec: {
+          type: "Limited",
+          limited: { nominalConcurrencyShares: 3, limitResponse: { queuing: { queues: 1, handSize: 2, queueLengthLimit: 4 } } },
+        },
+      },
+      ["n", "Limited", 3, 1, 2, 4, "24h"],
+    ],
     ["apiextensions.k8s.io", "v1", "CustomResourceDefinition", {}, ["n", "2026-01-09T00:00:00Z"]],
     [
       "rbac.authorization.k8s.io",

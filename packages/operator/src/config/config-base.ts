@@ -30,6 +30,8 @@ export interface ConfigBase {
   /** Names of keys and tokens in it; with all of them there is a fingerprint. */
   readonly keys: readonly string[];
   readonly clusterId: string | undefined;
+  /** Its kubelet asks the cluster for the certificate that it serves with. */
+  readonly rotatesServerCertificates: boolean;
   readonly text: ConfigText;
 }
 
@@ -48,6 +50,7 @@ export function readConfigBase(text: string, source: string): ConfigBase {
     serviceSubnets: facts.serviceSubnets,
     kubernetesVersion: facts.kubernetesVersion === undefined ? undefined : `v${facts.kubernetesVersion}`,
     installDisk: facts.install.disk,
+    rotatesServerCertificates: facts.rotatesServerCertificates,
     fingerprint: bundle === undefined ? undefined : fingerprintSecretsBundle(bundle),
     keys: keysOf(text)
       .filter(({ value }) => value !== undefined && value !== "")

@@ -37,6 +37,8 @@ export interface ConfigFacts {
   /** Disk to install to; empty when the configuration names none. */
   readonly installDisk: string;
   readonly machineToken: string;
+  /** The kubelet asks its cluster for a serving certificate, and serves its own until it is approved. */
+  readonly rotatesServerCertificates: boolean;
   /** Its firewall lets nobody in at the port of the Talos API. */
   readonly blocksApi: boolean;
 }
@@ -92,6 +94,7 @@ function readFacts(text: string): ConfigFacts {
     bringsNetwork: facts.cniName !== "none" && !leavesNetworkOut(facts),
     installDisk: facts.install.disk ?? "",
     machineToken: facts.machineToken ?? "",
+    rotatesServerCertificates: facts.rotatesServerCertificates,
     blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),
   };
 }

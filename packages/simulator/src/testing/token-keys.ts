@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AuthorityRequest, CertificateFacts, CertificateRequest, KeyPair, Keys } from "@talos-operator/ports";
+import type { AuthorityRequest, CertificateFacts, CertificateRequest, CertificateRequestFacts, KeyPair, Keys } from "@talos-operator/ports";
 
 interface Token {
   readonly serial: string;
@@ -44,6 +44,13 @@ export function createTokenKeys(): Keys {
           notAfter: request.notBefore + request.lifetimeMs,
         }),
       ),
+    createCertificateRequest: (subject) => {
+      count += 1;
+      const facts = { dnsNames: [], ipAddresses: [], otherNames: [], ...subject };
+      return Promise.resolve({ request: `CERTIFICATE REQUEST ${JSON.stringify(facts)}`, key: `PRIVATE KEY key-${count}` });
+    },
+    describeCertificateRequest: (request) =>
+      Promise.resolve(JSON.parse(request.replace(/^CERTIFICATE REQUEST /, "")) as CertificateRequestFacts),
     describeCertificate: (certificate): CertificateFacts => {
       const token = read(certificate);
       return {

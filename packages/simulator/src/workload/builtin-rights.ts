@@ -3,10 +3,11 @@ import type { KubeTransport } from "@talos-operator/ports";
 const group = "rbac.authorization.k8s.io";
 const rbac = `/apis/${group}/v1`;
 const controller = "system:controller:node-controller";
+const signer = "system:controller:certificate-controller";
 
 /**
  * Rights that genuine clusters have and the simulated API would not know: those of kubelets, which a genuine API server gives through its Node authorizer
- * (there each to its own Node alone), and those of the node lifecycle controller.
+ * (there each to its own Node alone), those of the node lifecycle controller, and those of the controller of certificate requests.
  */
 const objects: readonly { readonly path: string; readonly body: Record<string, unknown> }[] = [
   {
@@ -30,6 +31,43 @@ const objects: readonly { readonly path: string; readonly body: Record<string, u
   {
     path: `${rbac}/clusterrolebindings`,
     body: binding(controller, controller, { kind: "ServiceAccount", name: "node-controller", namespace: "kube-system" }),
+  },
+  {
+    path: `${rbac}/clusterroles`,
+    body: {
+      apiVersion: `${group}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: signer },
+      rules: [
+        { apiGroups: ["certificates.k8s.io"], resources: ["certificatesigningrequests"], verbs: ["delete", "get", "list", "watch"] },
+        {
+          apiGroups: ["certificates.k8s.io"],
+          resources: ["certificatesigningrequests/approval", "certificatesigningrequests/status"],
+          verbs: ["update"],
+        },
+        {
+          apiGroups: ["certificates.k8s.io"],
+          resources: ["signers"],
+          resourceNames: ["kubernetes.io/kube-apiserver-client-kubelet"],
+          verbs: ["approve"],
+        },
+        {
+          apiGroups: ["certificates.k8s.io"],
+          resources: ["signers"],
+          resourceNames: [
+            "kubernetes.io/kube-apiserver-client",
+            "kubernetes.io/kube-apiserver-client-kubelet",
+            "kubernetes.io/kubelet-serving",
+            "kubernetes.io/legacy-unknown",
+          ],
+          verbs: ["sign"],
+        },
+      ],
+    },
+  },
+  {
+    path: `${rbac}/clusterrolebindings`,
+    body: binding(signer, signer, { kind: "ServiceAccount", name: "certificate-controller", namespace: "kube-system" }),
   },
 ];
 

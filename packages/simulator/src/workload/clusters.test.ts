@@ -64,6 +64,29 @@ function fakeApi(failFirst = 0): { api: WorkloadApi; nodes: Map<string, Node>; a
   return { api, nodes, asked, listening };
 }
 
+interface Posted {
+  readonly headers: KubeRequest["headers"];
+  readonly body: { readonly spec: { readonly request: string; readonly signerName: string } };
+}
+
+/** The same, and the certificate requests that it was sent. */
+function withRequests({ api }: Pick<ReturnType<typeof fakeApi>, "api">): { readonly api: WorkloadApi; readonly posted: Posted[] } {
+  const posted: Posted[] = [];
+  return {
+    posted,
+    api: {
+      open: async (request) => {
+        const opened = await api.open(request);
+        const send: KubeTransport["send"] = (sent, options) => {
+          if (sent.path.endsWith("/certificatesigningrequests")) posted.push({ headers: sent.headers, body: sent.body as Posted["body"] });
+          return opened.transport.send(sent, options);
+        };
+        return { ...opened, transport: { ...opened.transport, send } };
+      },
+    },
+  };
+}
+
 async function cluster(workload: WorkloadApi): Promise<TestWorld> {
   const world = await createTestWorld(
     [1, 2, 3, 4].map((n) => ({ address: `10.5.0.${n}` })),
@@ -211,4 +234,29 @@ test("closing the datacenter closes the API", async () => {
   const world = await cluster(fake.api);
   await world.datacenter.close();
   assert.equal(fake.asked.at(-1), "close");
+});
+
+test("a kubelet that rotates its serving certificate asks for one at each start, as its Node; others ask for none", async () => {
+  const { api, posted } = withRequests(fakeApi());
+  const world = await cluster(api);
+  assert.equal(posted.length, 0);
+  const rotating = world
+    .config("worker")
+    .replace(/^( +)kubelet:\n/mu, '$1kubelet:\n$1$1extraArgs:\n$1$1$1rotate-server-certificates: "true"\n');
+  const admin = await world.client("10.5.0.4", "os:admin");
+  await admin.applyConfiguration({ config: rotating, mode: "reboot" });
+  await world.time.advance(100);
+  assert.equal(posted.length, 1);
+  const { headers, body } = posted[0] ?? assert.fail();
+  const name = headers?.["impersonate-user"]?.replace("system:node:", "") ?? "";
+  assert.notEqual(name, "");
+  assert.equal(headers?.["impersonate-group"], "system:nodes");
+  assert.equal(body.spec.signerName, "kubernetes.io/kubelet-serving");
+  assert.deepEqual(await world.keys.describeCertificateRequest(Buffer.from(body.spec.request, "base64").toString()), {
+    commonName: `system:node:${name}`,
+    organizations: ["system:nodes"],
+    dnsNames: [name],
+    ipAddresses: ["10.5.0.4"],
+    otherNames: [],
+  });
 });

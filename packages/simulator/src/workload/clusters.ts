@@ -11,6 +11,7 @@ import type { WorkloadApi, WorkloadCluster } from "./api.ts";
 import { grantBuiltinRights } from "./builtin-rights.ts";
 import { Kubelets } from "./kubelets.ts";
 import { registryPathOf } from "./registry-path.ts";
+import { requestServingCertificate } from "./serving-certificate.ts";
 import { nodeObjectOf, nodeStatusOf, type NodeObject } from "./node-object.ts";
 
 const retryMs = 1_000;
@@ -78,6 +79,7 @@ export class WorkloadClusters {
     this.#order(entry, async (cluster) => {
       await writeNode(cluster.transport, nodeObjectOf(cell.state, this.#world.clock.now()));
       entry.registered.set(cell, bootId);
+      await this.#askForCertificate(cluster, cell.state);
       if (cell.state.bootId === bootId && cell.state.power === "on") cell.dispatch({ kind: "node-registered" });
     });
   }
@@ -90,6 +92,7 @@ export class WorkloadClusters {
       this.#order(entry, async (cluster) => {
         await createNode(cluster.transport, nodeObjectOf(machine, this.#world.clock.now()));
         entry.registered.set(cell, machine.bootId);
+        await this.#askForCertificate(cluster, machine);
       });
     }
     this.#writeReady(machine, "True");
@@ -144,6 +147,12 @@ export class WorkloadClusters {
           this.#entryFor(state) === entry &&
           activeFacts(state) !== undefined,
       );
+  }
+
+  async #askForCertificate(cluster: WorkloadCluster, machine: Machine): Promise<void> {
+    if (activeFacts(machine)?.rotatesServerCertificates !== true) return;
+    const node = { name: nodenameOf(machine), address: machine.hardware.address };
+    await requestServingCertificate(cluster.transport, this.#world.keys, node);
   }
 
   #writeReady(machine: Machine, ready: "True" | "Unknown"): void {

@@ -62,6 +62,11 @@ export interface MachineConfigFacts {
   /** True when a discovery service is configured and on. */
   readonly discovery: boolean;
   readonly apiServerPort: number;
+  /**
+   * The kubelet asks its cluster for the certificate of its own port (`--rotate-server-certificates`, or `serverTLSBootstrap` in its configuration), and
+   * somebody must approve it.
+   */
+  readonly rotatesServerCertificates: boolean;
   /** Identities of all documents, `apiVersion/kind/name`. */
   readonly documents: readonly string[];
 }
@@ -137,8 +142,17 @@ export function describeMachineConfig(text: string): MachineConfigFacts {
     cniName: cniName ?? (documents.first("KubeFlannelCNIConfig") === undefined ? undefined : "flannel"),
     discovery: documents.first("DiscoveryServiceConfig") !== undefined || (flagAt(cluster, "discovery", "enabled") ?? false),
     apiServerPort: Number(textAt(apiServer, "apiPort") ?? textAt(cluster, "controlPlane", "localAPIServerPort") ?? 6443),
+    rotatesServerCertificates:
+      rotatesServerCertificates(kubelet, "config") || rotatesServerCertificates(nodeAt(machine, "kubelet"), "extraConfig"),
     documents: documents.identities,
   });
+}
+
+/** An argument beats the configuration, as for the kubelet itself. An argument given several times counts as its last. */
+function rotatesServerCertificates(kubelet: YamlNode | undefined, config: string): boolean {
+  const argument = ["extraArgs", "rotate-server-certificates"];
+  const given = textAt(kubelet, ...argument) ?? textsAt(kubelet, ...argument).at(-1);
+  return given === undefined ? flagAt(kubelet, config, "serverTLSBootstrap") === true : ["1", "t", "true"].includes(given.toLowerCase());
 }
 
 class Documents {

@@ -23,6 +23,8 @@ function tokenKeys(): Keys {
     createAuthority: (request: AuthorityRequest) => Promise.resolve(pair(`ca ${request.kind} ${request.organization ?? "-"}`)),
     createPrivateKey: (kind) => Promise.resolve(`token-key:${kind}`),
     signCertificate: () => Promise.resolve(pair("leaf")),
+    createCertificateRequest: () => Promise.reject(new Error("not asked for")),
+    describeCertificateRequest: () => Promise.reject(new Error("not asked for")),
     describeCertificate: () => ({ organizations: [], commonName: undefined, notBefore: 0, notAfter: 0, spki: "", serial: "" }),
     verifyCertificate: () => true,
     isPair: () => true,

@@ -8,6 +8,7 @@ import { doors } from "./doors.ts";
 import { effectGuards } from "./effect-guards.ts";
 import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
+import { kubeletCertificateFaults } from "./kubelet-certificates.ts";
 import { knownFaults } from "./known-faults.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
@@ -32,4 +33,5 @@ export const mutants: readonly Mutant[] = [
   ...backupControllerFaults,
   ...addonControllerFaults,
   ...addonReleaseFaults,
+  ...kubeletCertificateFaults,
 ];

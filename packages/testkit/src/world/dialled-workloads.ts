@@ -4,6 +4,7 @@ import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, Workloa
 import type { WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
 import { contentsOf } from "./stored-contents.ts";
 import { overEtcd } from "./full-etcd.ts";
+import { readValueRequest } from "./value-keys.ts";
 
 /** Kubernetes APIs of simulated clusters, reached in the same process as over a network. */
 export interface DialledWorkloads {
@@ -57,7 +58,16 @@ export function createDialledWorkloads(
       const store = stores.get(key) ?? createMemoryStore();
       stores.set(key, store);
       const isNew = !open.has(key);
-      const opening = open.get(key) ?? createApiServer({ store, kubernetesVersion, clock, timers: rest.timers, random: rest.random });
+      const opening =
+        open.get(key) ??
+        createApiServer({
+          store,
+          kubernetesVersion,
+          clock,
+          timers: rest.timers,
+          random: rest.random,
+          readCertificateRequest: readValueRequest,
+        });
       open.set(key, opening);
       const server = await opening;
       if (isNew) servers.push(server);

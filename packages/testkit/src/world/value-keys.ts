@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { CertificateFacts, KeyPair, Keys, RandomSource } from "@talos-operator/ports";
+import type { CertificateFacts, CertificateRequestFacts, KeyPair, Keys, RandomSource } from "@talos-operator/ports";
 
 /**
  * Keys as value tokens: the same questions get the same answers as with X.509 (who signed, for whom, until when, does the key belong to it),
@@ -43,6 +43,12 @@ export function createValueKeys(random: RandomSource): Keys {
       };
       return { certificate: certificateOf(token), key: keyOf("EC PRIVATE KEY", id) };
     },
+    createCertificateRequest: async (subject) => {
+      const id = newId();
+      const facts: CertificateRequestFacts = { dnsNames: [], ipAddresses: [], otherNames: [], ...subject };
+      return { request: armour(requestLabel, { id, ...facts }), key: keyOf("EC PRIVATE KEY", id) };
+    },
+    describeCertificateRequest: async (request) => readValueRequest(request),
     describeCertificate: (certificate): CertificateFacts => {
       const token = readCertificate(certificate);
       return {
@@ -63,6 +69,14 @@ export function createValueKeys(random: RandomSource): Keys {
     },
     isPair: (pair) => readCertificate(pair.certificate).id === readKey(pair.key).id,
   };
+}
+
+const requestLabel = "CERTIFICATE REQUEST";
+
+/** What a request of these keys asks for. @throws Error for any other text */
+export function readValueRequest(request: string): CertificateRequestFacts {
+  if (!request.includes(`BEGIN ${requestLabel}-`)) throw new Error("this is no value token of a request");
+  return unarmour(request) as CertificateRequestFacts;
 }
 
 interface CertificateToken {

@@ -1,6 +1,7 @@
 import { createApiServer, createMemoryStore, type Store } from "@talos-operator/apiserver";
 import type { Clock, RandomSource, Timers } from "@talos-operator/ports";
 import { contentsOf } from "./stored-contents.ts";
+import { readValueRequest } from "./value-keys.ts";
 import type { WorkloadApi, WorkloadCluster } from "@talos-operator/simulator";
 
 /**
@@ -20,7 +21,7 @@ export function createSilentWorkloads(
       const created = (async (): Promise<WorkloadCluster> => {
         const store = stores.get(key) ?? createMemoryStore();
         stores.set(key, store);
-        const server = await createApiServer({ store, kubernetesVersion, ...ports });
+        const server = await createApiServer({ store, kubernetesVersion, readCertificateRequest: readValueRequest, ...ports });
         return {
           transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
           serve: async () => undefined,

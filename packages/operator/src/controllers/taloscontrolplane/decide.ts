@@ -30,6 +30,7 @@ import { releaseConfig, settleConfig } from "./rules/settle-config.ts";
 import { changeMembership, rememberMembers } from "./rules/membership.ts";
 import { rememberVersions } from "./rules/remember-versions.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
+import { tendCertificates } from "./rules/tend-certificates.ts";
 import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
 import { waitingOf, waitOrSettle } from "./rules/wait.ts";
 
@@ -52,6 +53,7 @@ export const defaultRules: readonly Rule[] = [
   changeMembership,
   changeConfig,
   keepAccess,
+  tendCertificates,
   rememberMembers,
   rememberVersions,
   waitOrSettle,

@@ -36,6 +36,7 @@ import { removeMember } from "./effects/remove-member.ts";
 import { takeBundle } from "./effects/take-bundle.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
 import { writeMeta } from "./effects/write-meta.ts";
+import { tendCertificates } from "./effects/tend-certificates.ts";
 import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
 import { printRecord, readRecord } from "./record/facts-codec.ts";
@@ -172,6 +173,8 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return cordonAndDrain(action, effects);
     case "LookAtNodes":
       return lookAtNodes(effects);
+    case "TendCertificates":
+      return tendCertificates(action, effects);
     case "Uncordon":
       return uncordonNode(action, effects);
     case "DeleteNode":

@@ -14,6 +14,7 @@ import type { Look } from "../../looking/look.ts";
 import type { AddressProblem } from "../../references/address-of-reference.ts";
 import type { SeenDrain } from "../../workload/seen-drain.ts";
 import type { SeenNodes } from "../../workload/cluster-workload.ts";
+import type { SeenCertificates } from "../../workload/kubelet-certificates/cluster-certificates.ts";
 import type { SeenGiven } from "../../secrets/given-secrets.ts";
 import type { SeenAdoption } from "../../importing/adoption.ts";
 import type { MachinePlace } from "./membership/told-machines.ts";
@@ -142,6 +143,8 @@ export interface Observed {
   readonly drains?: ReadonlyMap<MachineName, SeenDrain>;
   /** Nodes of the cluster as last listed; looked at only when there is a reason to. `undefined` as with `drains`. */
   readonly nodes?: SeenNodes;
+  /** Certificates that kubelets wait for, where any machine's asks for one; absent = none does, or there is no client of the cluster's own API. */
+  readonly certificates?: SeenCertificates;
   /** Configurations of running machines as last read back; absent = nobody reads them. */
   readonly configs?: ReadonlyMap<MachineName, SeenConfig>;
   /** More of them are being read: another pass follows when they are. */
@@ -283,6 +286,8 @@ export type Action =
   | { readonly kind: "CordonAndDrain"; readonly machine: MachineName; readonly address: string; readonly ifUuid: string }
   /** Lists the cluster's Nodes beside the passes. */
   | { readonly kind: "LookAtNodes" }
+  /** Lists the certificate requests of kubelets beside the passes, and approves what a person lets us and the machines bear out. */
+  | { readonly kind: "TendCertificates"; readonly approves: boolean }
   /** Takes our own cordon off; one of a person stays. */
   | { readonly kind: "Uncordon"; readonly machine: MachineName; readonly node: string; readonly address: string; readonly ifUuid: string }
   /** The Node object of a machine that is no part of the cluster any more. */

@@ -30,7 +30,7 @@ import type { ClusterFacts } from "./record/facts.ts";
 import type { ClusterSession } from "./session.ts";
 import { checkWritten } from "./spec/check-written.ts";
 import { machinesOf } from "./spec/declared.ts";
-import { withLockout } from "./spec/first-config.ts";
+import { rotatingMachines, withLockout } from "./spec/first-config.ts";
 import { fixedPropertyProblems } from "./spec/fixed-properties.ts";
 import { handMade } from "./spec/hand-made.ts";
 import { inertFieldsOf } from "./spec/inert-fields.ts";
@@ -181,6 +181,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     return { declared: look.kind === "maintenance" ? withLockout(machine, look, controlPlane, facts) : machine, look };
   };
   const isFounded = facts?.bootstrapDone !== undefined;
+  const machines = declared.map(see);
   const access = isFounded && mode !== "disable" ? await readAccess(controlPlane, session, ports) : undefined;
 
   return {
@@ -192,7 +193,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     workers,
     machineObjects,
     ...(installed.length === 0 ? {} : { installed }),
-    machines: declared.map(see),
+    machines,
     former: former.map(see),
     ...(controlPlane.metadata.deletionTimestamp !== undefined
       ? { untold: await untoldWorkers(former, workers, key.namespace ?? "", ports.client) }
@@ -220,6 +221,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     namespaceIsTerminating: isGoing || former.length > 0 ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
     sent: session.sent(),
     ...workloadOf(mode, facts, session),
+    ...(isFounded ? certificatesOf(machines, controlPlane, facts, session) : {}),
     isParentGoing: cached.isParentGoing,
     mayDisturb: ports.mayDisturb,
     requireFingerprint: ports.requireFingerprint,
@@ -293,6 +295,19 @@ function workloadOf(
   for (const name of workload.drains().keys())
     if (mode !== "reconcile" || machineFact(facts, name) === undefined || intentOn(facts, name) !== undefined) workload.forget(name);
   return { drains: workload.drains(), nodes: workload.nodes() };
+}
+
+/** Certificates that kubelets wait for, where any of them asks. */
+function certificatesOf(
+  machines: readonly SeenMachine[],
+  controlPlane: TalosControlPlane,
+  facts: ClusterFacts,
+  { certificates }: ClusterSession,
+): Pick<Observed, "certificates"> {
+  if (certificates === undefined) return {};
+  if (rotatingMachines(machines, controlPlane, facts).size > 0) return { certificates: certificates.seen() };
+  certificates.forget();
+  return {};
 }
 
 /** Addresses that a worker pool must not share: other pools of the cluster, and other clusters. */

@@ -16,6 +16,7 @@ import type { Turnstile } from "../../looking/turnstile.ts";
 import { Pulse } from "../../looking/pulse.ts";
 import { Watcher } from "../../looking/watcher.ts";
 import { ClusterWorkload } from "../../workload/cluster-workload.ts";
+import { ClusterCertificates } from "../../workload/kubelet-certificates/cluster-certificates.ts";
 import { AdoptionReadings } from "../../importing/adoption.ts";
 import type { HeldBundle } from "../../importing/adoption.ts";
 import type { StoredAccess } from "../../secrets/access-store.ts";
@@ -117,6 +118,8 @@ export class ClusterSession {
 
   /** What is done in the cluster itself; `undefined` = nothing. */
   readonly workload: ClusterWorkload | undefined;
+  /** Certificates that its kubelets wait for; `undefined` = nobody looks. */
+  readonly certificates: ClusterCertificates | undefined;
   /** When the record was deleted of which an event told that it stays. */
   heldRecord: string | undefined;
   /** Configurations of running machines, read back. */
@@ -143,6 +146,8 @@ export class ClusterSession {
       ports.workload === undefined
         ? undefined
         : new ClusterWorkload({ ...ports.workload, clock: ports.clock, timers: ports.timers }, ports.workload.wake);
+    this.certificates =
+      ports.workload === undefined ? undefined : new ClusterCertificates({ ...ports.workload, clock: ports.clock }, ports.workload.wake);
     this.#onLook = onLook;
   }
 
@@ -327,6 +332,7 @@ export class ClusterSession {
   close(): void {
     this.#isClosed = true;
     this.workload?.close();
+    this.certificates?.close();
     for (const watched of this.#watched.values()) this.#end(watched);
     this.#watched.clear();
     this.#shared?.close();

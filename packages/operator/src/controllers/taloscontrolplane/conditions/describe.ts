@@ -17,6 +17,7 @@ import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
 import { etcdHealth } from "./etcd-health.ts";
 import { importWaits } from "./import-waits.ts";
+import { kubeletCertificates } from "./kubelet-certificates.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
 import { upgradePending } from "./upgrade-state.ts";
@@ -136,6 +137,7 @@ export function describe(seen: Observed): readonly ConditionInput[] {
           ),
         ]),
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
+    ...kubeletCertificates(seen),
     ...upgradePending(seen, seen.machines, generation),
     ...heldConditions(seen),
     ...accessConditions(seen),

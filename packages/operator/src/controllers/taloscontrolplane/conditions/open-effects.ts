@@ -5,7 +5,7 @@ import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 
 /** Actions that change no machine: they read Nodes, or clear up after a change that has ended. */
-const TENDS_NODES: ReadonlySet<string> = new Set(["LookAtNodes", "Uncordon", "DeleteNode"]);
+const TENDS_NODES: ReadonlySet<string> = new Set(["LookAtNodes", "TendCertificates", "Uncordon", "DeleteNode"]);
 
 /** Machines that a decision is about to change: what begins with an intent in the record, and what is sent. */
 export function machinesToChange({ actions }: Pick<Decision, "actions">, seen: Observed): ReadonlySet<MachineName> {

@@ -10,6 +10,7 @@ const ASKS: Readonly<Record<Action["kind"], boolean>> = {
   RemoveMember: true,
   CordonAndDrain: true,
   LookAtNodes: true,
+  TendCertificates: true,
   Uncordon: true,
   DeleteNode: true,
   ApplyConfig: true,

@@ -98,7 +98,8 @@ function workloadOf({ session }: Effects): ClusterWorkload {
   return session.workload;
 }
 
-function placeOf(effects: Effects): WorkloadPlace {
+/** Where the cluster's own API is reached. */
+export function placeOf(effects: Effects): WorkloadPlace {
   return {
     addresses: () => effects.session.runningControlPlanes().map(({ address }) => address),
     endpoint: effects.facts().endpoint,

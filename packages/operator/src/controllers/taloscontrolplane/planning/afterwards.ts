@@ -77,6 +77,8 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
       return { ...seen, record: { kind: "absent" } };
     case "DeleteBundle":
       return { ...seen, bundle: { kind: "absent" } };
+    case "TendCertificates":
+      return { ...seen, certificates: { at: seen.now, isAsking: false, pending: seen.certificates?.pending ?? [] } };
     case "CordonAndDrain":
     case "LookAtNodes":
     case "Uncordon":

@@ -84,7 +84,7 @@ function carriedOut(
     const step = stepOf(action, seen);
     const quorum = quorumAt(seen, step);
     // Looking is no step of a plan.
-    if (action.kind !== "LookAtNodes") steps.push(quorum === undefined ? step : { ...step, quorum });
+    if (action.kind !== "LookAtNodes" && action.kind !== "TendCertificates") steps.push(quorum === undefined ? step : { ...step, quorum });
     const next = afterwards(seen, action);
     if (next === undefined) {
       // With the finalizer of the control plane the object is gone: nothing is left to plan.

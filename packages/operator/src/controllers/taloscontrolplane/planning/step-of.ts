@@ -155,6 +155,8 @@ export function stepOf(action: Action, seen: Observed): StepWords {
       };
     case "LookAtNodes":
       return stored("the cluster", (named) => `List the Nodes of ${named}.`);
+    case "TendCertificates":
+      return stored("the cluster", (named) => `List the certificate requests of ${named}.`);
     default:
       return otherStep(action);
   }

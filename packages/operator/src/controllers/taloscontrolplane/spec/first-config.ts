@@ -1,7 +1,9 @@
-import type { TalosControlPlane } from "@talos-operator/api";
+import type { TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/api";
 import { lockoutOf } from "../../../config/lockout.ts";
-import type { InMaintenance } from "../../../looking/look.ts";
-import type { DeclaredMachine } from "../model.ts";
+import type { RenderInput } from "../../../config/render.ts";
+import { rotatesCertificates } from "../../../config/rotates-certificates.ts";
+import type { InMaintenance, SeenVersion } from "../../../looking/look.ts";
+import type { DeclaredMachine, MachineName, SeenMachine } from "../model.ts";
 import type { ClusterFacts } from "../record/facts.ts";
 
 /** The machine, with why its first configuration would shut everybody out for good, where it does. */
@@ -12,19 +14,41 @@ export function withLockout(
   facts: ClusterFacts | undefined,
 ): DeclaredMachine {
   if (spec === undefined) return machine;
-  const { role, machineSpec, version, address } = machine;
-  const input = {
+  const lockout = lockoutOf(inputOf(machine, look, { spec, name: metadata.name }, facts), machine.address);
+  return lockout === undefined ? machine : { ...machine, lockout };
+}
+
+/** Names of the machines whose kubelets ask the cluster for the certificates that they serve with. */
+export function rotatingMachines(
+  machines: readonly SeenMachine[],
+  { spec, metadata }: TalosControlPlane,
+  facts: ClusterFacts | undefined,
+): ReadonlySet<MachineName> {
+  if (spec === undefined) return new Set();
+  const cluster = { spec, name: metadata.name };
+  const rotates = ({ declared, look }: SeenMachine): boolean => {
+    const runs = look.kind === "running" ? look : { version: declared.version, platform: undefined };
+    return declared.isConfigUnknown !== true && rotatesCertificates(inputOf(declared, runs, cluster, facts));
+  };
+  return new Set(machines.filter(rotates).map(({ declared }) => declared.name));
+}
+
+function inputOf(
+  { role, machineSpec, version, address }: DeclaredMachine,
+  { version: readBy, platform }: SeenVersion,
+  { spec, name }: { readonly spec: TalosControlPlaneSpec; readonly name: string },
+  facts: ClusterFacts | undefined,
+): Omit<RenderInput, "secrets"> {
+  return {
     role,
-    clusterName: metadata.name,
+    clusterName: name,
     endpoint: facts?.endpoint ?? spec.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`,
     controlPlane: spec,
     machineSpec,
     version,
-    readBy: look.version,
-    platform: look.platform,
+    readBy,
+    platform,
     installDisk: "/dev/sda",
     addresses: [address],
   };
-  const lockout = lockoutOf(input, address);
-  return lockout === undefined ? machine : { ...machine, lockout };
 }
