@@ -161,7 +161,10 @@ describe("the workloads of a simulated cluster", () => {
     await tell("False");
     const tolerant = { tolerations: [{ operator: "Exists" }] };
     await world.create(apps("daemonsets"), workload(undefined, "i:1", { template: template("i:1", tolerant) }));
-    await world.create(apps("deployments"), workload(1, "i:1", { template: template("i:1", { tolerations: [{ key: "own", operator: "Exists" }] }) }));
+    await world.create(
+      apps("deployments"),
+      workload(1, "i:1", { template: template("i:1", { tolerations: [{ key: "own", operator: "Exists" }] }) }),
+    );
     assert.deepEqual(nodesOf(await pods()), ["n1", "undefined"]);
     const { desiredNumberScheduled, numberUnavailable } = await status(apps("daemonsets", "a"));
     assert.deepEqual([desiredNumberScheduled, numberUnavailable], [1, 1]);

@@ -32,7 +32,7 @@ export interface ConfigFacts {
   readonly nodeTaints: Readonly<Record<string, string>>;
   readonly allowsSchedulingOnControlPlane: boolean;
   readonly hasDiscovery: boolean;
-  /** Talos or its manifests bring a network plugin; false: somebody installs one. Of workers from 1.14 on always true, whose configuration does not say. */
+  /** Talos or its manifests bring a network plugin; false: somebody installs one. What a control plane says counts: workers apply no manifests. */
   readonly bringsNetwork: boolean;
   /** Disk to install to; empty when the configuration names none. */
   readonly installDisk: string;

@@ -1,4 +1,4 @@
-import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, Revision } from "@talos-operator/helm";
+import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, HelmTask, Revision, WorkloadRef } from "@talos-operator/helm";
 import type { AddonRunner } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 
@@ -35,10 +35,18 @@ export interface SimulatedHelm {
   release(): void;
 }
 
+/** What charts hold, and where it goes: the cluster that a run is for. */
+export interface ChartContents {
+  /** The objects of a revision. @returns those of them that are looked at for health */
+  install(task: HelmTask): Promise<readonly WorkloadRef[]>;
+  uninstall(task: HelmTask): Promise<void>;
+}
+
 /** How long a run takes. Milliseconds. */
 const TAKES_MS = 3_000;
 
-export function createSimulatedHelm(clock: Clock): SimulatedHelm {
+/** @param contents what charts hold. Default: charts are empty, and releases are all that there is. */
+export function createSimulatedHelm(clock: Clock, contents?: ChartContents): SimulatedHelm {
   const releases = new Map<string, Stored[]>();
   const runs = new Map<
     string,
@@ -98,11 +106,17 @@ export function createSimulatedHelm(clock: Clock): SimulatedHelm {
       : { ...applied(chart, after, true), ...(newest !== undefined && newest.owner === undefined ? { adopted: true } : {}) };
   };
 
-  const settle = (): void => {
+  const settle = async (): Promise<void> => {
     for (const run of runs.values()) {
       if (run.isDone || run.isStuck || clock.now() - run.since < TAKES_MS) continue;
       run.isDone = true;
-      run.result = carryOut(run.request);
+      const result = carryOut(run.request);
+      run.result = result;
+      if (contents === undefined) continue;
+      if (result?.kind === "uninstalled") await contents.uninstall(run.request.task);
+      if (result?.kind !== "applied") continue;
+      const workloads = await contents.install(run.request.task);
+      run.result = { ...result, objects: { total: workloads.length, workloads } };
     }
   };
 
@@ -127,14 +141,14 @@ export function createSimulatedHelm(clock: Clock): SimulatedHelm {
         runs.set(request.name, { request, since: clock.now(), isStuck, isDone: false });
       },
       async look(name) {
-        settle();
+        await settle();
         const run = runs.get(name);
         if (run === undefined) return { kind: "absent" };
         return run.isDone ? { kind: "ended", result: run.result, at: clock.now() } : { kind: "running", since: run.since };
       },
       remove: async (name) => void runs.delete(name),
       async list() {
-        settle();
+        await settle();
         return [...runs].map(([name, { request, isDone }]) => ({ name, owner: request.owner, hasEnded: isDone }));
       },
     },

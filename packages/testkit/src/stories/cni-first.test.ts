@@ -1,0 +1,145 @@
+// A cluster whose configuration says `cni: none`: its Nodes are Ready once an addon has brought the network, and nothing waits in a circle.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isConditionTrue, talosClusterAddonReleaseResource, talosClusterAddonResource } from "@talos-operator/api";
+import type { HelmSpec, TalosClusterAddonRelease, TalosClusterAddonSpec } from "@talos-operator/api";
+import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { createSimulatedHelm } from "../world/simulated-helm.ts";
+import type { ChartContents, SimulatedHelm } from "../world/simulated-helm.ts";
+import { inside } from "./cluster-pods.ts";
+import { apply } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const apps = (plural: string, kind: string): ResourceType => ({ group: "apps", version: "v1", plural, kind, namespaced: true });
+const types = { DaemonSet: apps("daemonsets", "DaemonSet"), Deployment: apps("deployments", "Deployment") } as const;
+const namespaceType: ResourceType = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
+
+/** What two charts hold: `cni` a network plugin, every other one a Deployment. */
+function contentsIn(world: () => Story): ChartContents {
+  const objectOf = (task: Parameters<ChartContents["install"]>[0]) => {
+    const { name, namespace } = task.release;
+    const kind = name === "cni" ? "DaemonSet" : "Deployment";
+    const labels = { app: name };
+    const plugin = {
+      hostNetwork: true,
+      tolerations: [{ operator: "Exists" }],
+      volumes: [{ name: "net", hostPath: { path: "/etc/cni/net.d" } }],
+    };
+    const template = {
+      metadata: { labels },
+      spec: { ...(kind === "DaemonSet" ? plugin : {}), containers: [{ name: "main", image: "example.com/main:1" }] },
+    };
+    const spec = { selector: { matchLabels: labels }, template, ...(kind === "Deployment" ? { replicas: 2 } : {}) };
+    return { kind, name, namespace, object: { apiVersion: "apps/v1", kind, metadata: { name, namespace }, spec } } as const;
+  };
+  return {
+    async install(task) {
+      const { kind, name, namespace, object } = objectOf(task);
+      const client = world().workload();
+      await client
+        .resource(namespaceType)
+        .apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }, { fieldManager: "helm" });
+      await client.resource(types[kind]).apply(object, { fieldManager: "helm" });
+      return [{ kind, namespace, name }];
+    },
+    async uninstall(task) {
+      const { kind, name, namespace } = objectOf(task);
+      await world().workload().resource(types[kind]).delete({ namespace, name });
+    },
+  };
+}
+
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4"];
+
+/** A cluster `demo` with `cni: none` that is about to be made, and what Helm installs in it. */
+function tellFirst(story: (world: Story, helm: SimulatedHelm) => Promise<void>, controlPlanes = cps): Promise<void> {
+  let helm: SimulatedHelm | undefined;
+  const addons = () => {
+    if (helm === undefined) throw new Error("the story has not begun");
+    return { runner: helm.runner };
+  };
+  return tell({ addons, hasWorkloadControllers: true }, async (world) => {
+    helm = createSimulatedHelm(
+      world.time.clock,
+      contentsIn(() => world),
+    );
+    const cluster = demoCluster(controlPlanes, workers, { cni: { name: "none" } });
+    await world.client.resource(kinds.cluster).create({ ...cluster, metadata: { ...cluster.metadata, labels: { env: "test" } } });
+    await world.start();
+    await story(world, helm);
+  });
+}
+
+async function addon(world: Story, name: string, over: Partial<TalosClusterAddonSpec> = {}): Promise<void> {
+  const namespace = name === "cni" ? "kube-system" : name;
+  const helmSpec: HelmSpec = { chartName: name, repoURL: "https://charts.example.org", releaseName: name, namespace };
+  await apply(world, talosClusterAddonResource, {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosClusterAddon",
+    metadata: { namespace: "default", name },
+    spec: { clusterSelector: { matchLabels: { env: "test" } }, helmSpec, ...over },
+  });
+}
+
+const releaseOf = async (world: Story, name: string): Promise<string | undefined> =>
+  (
+    await world.client
+      .resource<TalosClusterAddonRelease>(talosClusterAddonReleaseResource)
+      .tryGet({ namespace: "default", name: `demo-${name}-addonrelease` })
+  )?.status?.conditions?.find(({ type }) => type === "Ready")?.reason;
+const untilRelease = (world: Story, name: string, reason: string, seconds = 300): Promise<void> =>
+  world.until(`${name} says ${reason}`, async () => (await releaseOf(world, name)) === reason, seconds);
+
+interface Node extends KubeObject {
+  readonly spec?: { readonly taints?: readonly { readonly key: string; readonly effect: string }[] };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
+  };
+}
+const nodes = async (world: Story): Promise<readonly Node[]> => (await world.workload().resource<Node>(inside.node).list()).items;
+const readiness = (node: Node) => node.status?.conditions?.find(({ type }) => type === "Ready");
+
+type Pod = KubeObject & { readonly status?: { readonly phase?: string } };
+const pods = async (world: Story): Promise<readonly string[]> =>
+  (await world.workload().resource<Pod>(inside.pod).list()).items
+    .map(({ metadata, status }) => `${metadata?.namespace ?? ""} ${status?.phase ?? ""}`)
+    .toSorted();
+const untilNodes = (world: Story, count: number): Promise<void> =>
+  world.until(
+    `${count} Nodes`,
+    async () => {
+      try {
+        return (await nodes(world)).length === count;
+      } catch {
+        return false;
+      }
+    },
+    600,
+  );
+const clusterReady = async (world: Story): Promise<boolean> =>
+  isConditionTrue((await world.get(kinds.cluster))?.status?.conditions, "Ready");
+
+describe("the network comes as an addon", () => {
+  test("Nodes are not Ready, the addon is installed nevertheless, and then they are", () =>
+    tellFirst(async (world, helm) => {
+      await untilNodes(world, 4);
+      await world.time.advance(120_000);
+      for (const node of await nodes(world)) {
+        const { status, reason, message } = readiness(node) ?? {};
+        assert.deepEqual([status, reason], ["False", "KubeletNotReady"]);
+        assert.match(message ?? "", /reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized$/);
+        assert.ok(node.spec?.taints?.some(({ key, effect }) => key === "node.kubernetes.io/not-ready" && effect === "NoSchedule"));
+      }
+      assert.equal(helm.begun.length, 0);
+      await addon(world, "cni");
+      await untilRelease(world, "cni", "Installed");
+      await world.untilReady();
+      for (const node of await nodes(world)) {
+        assert.equal(readiness(node)?.status, "True");
+        assert.ok(!node.spec?.taints?.some(({ key }) => key === "node.kubernetes.io/not-ready"));
+      }
+      assert.equal(helm.begun.length, 1);
+    }));
+});
