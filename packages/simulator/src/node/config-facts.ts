@@ -89,17 +89,11 @@ function readFacts(text: string): ConfigFacts {
     nodeTaints: facts.nodeTaints,
     allowsSchedulingOnControlPlane: facts.allowSchedulingOnControlPlanes,
     hasDiscovery: facts.discovery,
-    bringsNetwork: facts.cniName !== "none" && !leavesNetworkOut(facts),
+    bringsNetwork: facts.bringsNetwork,
     installDisk: facts.install.disk ?? "",
     machineToken: facts.machineToken ?? "",
     blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),
   };
-}
-
-/** A control plane that is configured in documents names a network plugin, or manifests, or leaves it to somebody else. */
-function leavesNetworkOut({ machineType, cniName, documents }: ReturnType<typeof describeMachineConfig>): boolean {
-  const has = (kind: string): boolean => documents.some((identity) => identity.split("/")[1] === kind);
-  return machineType === "controlplane" && cniName === undefined && has("KubeNetworkConfig") && !has("KubeExternalManifestConfig");
 }
 
 const apiPort = 50_000;

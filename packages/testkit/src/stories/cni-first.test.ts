@@ -132,6 +132,12 @@ describe("the network comes as an addon", () => {
         assert.match(message ?? "", /reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized$/);
         assert.ok(node.spec?.taints?.some(({ key, effect }) => key === "node.kubernetes.io/not-ready" && effect === "NoSchedule"));
       }
+      for (const kind of [kinds.controlPlane, kinds.cluster]) {
+        const told = await world.condition(kind, "Ready");
+        assert.equal(told?.status, "False");
+        assert.match(told.message, /No CNI: with cni none .* TalosClusterAddon/);
+      }
+      assert.equal((await world.condition(kinds.controlPlane, "Progressing"))?.reason, "WaitingForNodes");
       assert.equal(helm.begun.length, 0);
       await addon(world, "cni");
       await untilRelease(world, "cni", "Installed");
@@ -142,4 +148,39 @@ describe("the network comes as an addon", () => {
       }
       assert.equal(helm.begun.length, 1);
     }));
+
+  test("the cluster grows, changes and shrinks while no Node is Ready", () =>
+    tellFirst(
+      async (world) => {
+        await untilNodes(world, 2);
+        const patch = (spec: unknown): Promise<unknown> =>
+          world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec } });
+        const settled = async (): Promise<void> =>
+          world.until(
+            "the settings are in force",
+            async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True",
+            1_800,
+          );
+        await patch(demoCluster(cps, ["10.5.0.4", "10.5.0.5"], { cni: { name: "none" } }).spec);
+        await untilNodes(world, 5);
+        assert.equal(world.datacenter.etcdClusters()[0]?.members.length, 3);
+        await settled();
+        const boots = world.datacenter.machine("10.5.0.1").state.bootCount;
+        const modules = { machine: { kernel: { modules: [{ name: "br_netfilter" }] } } };
+        // In force after a boot only.
+        const quota = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": "4294967296" } } } };
+        const changed = (...configPatches: object[]) => ({ metalSpec: { machineSpec: { configPatches } } });
+        await patch({ controlPlane: changed(modules, quota), worker: changed(modules) });
+        await world.time.advance(10_000);
+        await settled();
+        for (const { state } of world.datacenter.machines().slice(0, 5)) assert.match(state.config.persisted ?? "", /br_netfilter/);
+        assert.ok(world.datacenter.machine("10.5.0.1").state.bootCount > boots);
+        await patch(demoCluster(cps, ["10.5.0.4"], { cni: { name: "none" } }).spec);
+        await untilNodes(world, 4);
+        assert.deepEqual([...new Set((await nodes(world)).map((node) => readiness(node)?.status))], ["False"]);
+        await addon(world, "cni");
+        await world.untilReady();
+      },
+      ["10.5.0.1"],
+    ));
 });

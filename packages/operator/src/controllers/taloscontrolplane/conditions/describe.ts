@@ -17,6 +17,7 @@ import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
 import { etcdHealth } from "./etcd-health.ts";
 import { importWaits } from "./import-waits.ts";
+import { awaitedNetwork } from "./awaited-network.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
 import { upgradePending } from "./upgrade-state.ts";
@@ -94,10 +95,8 @@ export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Sa
     return { reason: "NotBootstrapped", message: "There is no Kubernetes yet: etcd is not bootstrapped." };
   const unready = machines.filter((machine) => !isReadyNode(machine));
   if (unready.length === 0) return { reason: "AllNodesReady", message: `${machines.length} node(s) are ready.` };
-  return {
-    reason: "NodesNotReady",
-    message: `${unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine, machineFact(facts, machine.declared.name))}`).join("; ")}.`,
-  };
+  const words = unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine, machineFact(facts, machine.declared.name))}`);
+  return { reason: "NodesNotReady", message: [`${words.join("; ")}.`, ...awaitedNetwork(seen, facts)].join(" ") };
 }
 
 /** Conditions that only describe what was seen; the rule that decided adds its own. */
