@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isConditionTrue, talosClusterAddonReleaseResource, talosClusterAddonResource } from "@talos-operator/api";
-import type { HelmSpec, TalosClusterAddonRelease, TalosClusterAddonSpec } from "@talos-operator/api";
+import type { HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import { createSimulatedHelm } from "../world/simulated-helm.ts";
 import type { ChartContents, SimulatedHelm } from "../world/simulated-helm.ts";
@@ -72,14 +72,14 @@ function tellFirst(story: (world: Story, helm: SimulatedHelm) => Promise<void>, 
   });
 }
 
-async function addon(world: Story, name: string, over: Partial<TalosClusterAddonSpec> = {}): Promise<void> {
+async function addon(world: Story, name: string, options: HelmSpec["options"] = {}, dependsOn: readonly string[] = []): Promise<void> {
   const namespace = name === "cni" ? "kube-system" : name;
-  const helmSpec: HelmSpec = { chartName: name, repoURL: "https://charts.example.org", releaseName: name, namespace };
+  const helmSpec: HelmSpec = { chartName: name, repoURL: "https://charts.example.org", releaseName: name, namespace, options };
   await apply(world, talosClusterAddonResource, {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosClusterAddon",
     metadata: { namespace: "default", name },
-    spec: { clusterSelector: { matchLabels: { env: "test" } }, helmSpec, ...over },
+    spec: { clusterSelector: { matchLabels: { env: "test" } }, helmSpec, ...(dependsOn.length === 0 ? {} : { dependsOn }) },
   });
 }
 
@@ -118,8 +118,7 @@ const untilNodes = (world: Story, count: number): Promise<void> =>
     },
     600,
   );
-const clusterReady = async (world: Story): Promise<boolean> =>
-  isConditionTrue((await world.get(kinds.cluster))?.status?.conditions, "Ready");
+const readyIn = async (world: Story): Promise<boolean> => isConditionTrue((await world.get(kinds.cluster))?.status?.conditions, "Ready");
 
 describe("the network comes as an addon", () => {
   test("Nodes are not Ready, the addon is installed nevertheless, and then they are", () =>
@@ -137,7 +136,13 @@ describe("the network comes as an addon", () => {
         assert.equal(told?.status, "False");
         assert.match(told.message, /No CNI: with cni none .* TalosClusterAddon/);
       }
+      assert.equal((await world.condition(kinds.controlPlane, "NodesReady"))?.reason, "NoNetworkPlugin");
       assert.equal((await world.condition(kinds.controlPlane, "Progressing"))?.reason, "WaitingForNodes");
+      assert.equal(
+        await world.condition(kinds.controlPlane, "Stalled"),
+        undefined,
+        "who applies cluster and addon together waits for both",
+      );
       assert.equal(helm.begun.length, 0);
       await addon(world, "cni");
       await untilRelease(world, "cni", "Installed");
@@ -183,4 +188,104 @@ describe("the network comes as an addon", () => {
       },
       ["10.5.0.1"],
     ));
+
+  test("other addons are installed in any order, wait for nobody's pods in Helm, and are Ready when theirs are", () =>
+    tellFirst(async (world, helm) => {
+      const waits = { wait: true, waitForJobs: true, atomic: true, timeout: "1h" };
+      await untilNodes(world, 4);
+      for (const name of ["web", "shop"]) await addon(world, name, waits);
+      await addon(world, "late", {}, ["cni"]);
+      for (const name of ["web", "shop"]) await untilRelease(world, name, "WorkloadsNotReady");
+      await untilRelease(world, "late", "WaitingForDependency");
+      await world.time.advance(60_000);
+      assert.deepEqual(await pods(world), ["shop Pending", "shop Pending", "web Pending", "web Pending"]);
+      assert.equal(await readyIn(world), false);
+      await addon(world, "cni", waits);
+      for (const name of ["cni", "web", "shop", "late"]) await untilRelease(world, name, "Installed");
+      await world.untilReady();
+      assert.deepEqual(
+        helm.begun.map(({ task }) => [
+          task.release.name,
+          task.options.wait,
+          task.options.atomic,
+          task.options.waitForJobs,
+          task.options.timeoutMs,
+        ]),
+        [
+          ["web", undefined, undefined, undefined, 3_600_000],
+          ["shop", undefined, undefined, undefined, 3_600_000],
+          ["cni", undefined, undefined, undefined, 3_600_000],
+          ["late", undefined, undefined, undefined, 300_000],
+        ],
+      );
+      assert.deepEqual([...new Set(await pods(world))], ["kube-system Running", "late Running", "shop Running", "web Running"]);
+      await addon(world, "last", waits);
+      await untilRelease(world, "last", "Installed");
+      assert.deepEqual(
+        [helm.begun.at(-1)?.task.options.wait, helm.begun.at(-1)?.task.options.atomic],
+        [true, true],
+        "by then Helm may wait",
+      );
+    }));
+
+  test("an addon that is there before the cluster is installed as soon as it is bootstrapped", () =>
+    tellFirst(async (world, helm) => {
+      await addon(world, "cni");
+      await world.untilReady(900);
+      await untilRelease(world, "cni", "Installed");
+      assert.equal(helm.history("https://10.5.0.100:6443", "kube-system/cni").filter(({ status }) => status === "deployed").length, 1);
+    }));
+
+  test("a pod on its own network does not run on a Node without one, whatever it tolerates", () =>
+    tellFirst(async (world) => {
+      await untilNodes(world, 4);
+      const labels = { app: "agent" };
+      const template = {
+        metadata: { labels },
+        spec: { tolerations: [{ operator: "Exists" }], containers: [{ name: "main", image: "example.com/agent:1" }] },
+      };
+      const daemon = { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { namespace: "default", name: "agent" } };
+      const spec = { selector: { matchLabels: labels }, template };
+      const object: KubeObject & { readonly spec: unknown } = { ...daemon, spec };
+      await world.workload().resource(types.DaemonSet).create(object);
+      await world.time.advance(60_000);
+      assert.deepEqual(await pods(world), ["default Pending", "default Pending", "default Pending", "default Pending"]);
+      await addon(world, "cni");
+      await world.untilReady();
+      await world.time.advance(10_000);
+      assert.deepEqual([...new Set(await pods(world))], ["default Running", "kube-system Running"]);
+    }));
+
+  test("what the plugin wrote stays when it is removed: no Node flaps, not even at a boot; a machine that joins waits for the next one", () =>
+    tellFirst(async (world) => {
+      await addon(world, "cni");
+      await world.untilReady(900);
+      const since = async (): Promise<readonly unknown[]> => (await nodes(world)).map((node) => JSON.stringify(node.status?.conditions));
+      const before = await since();
+      await world.client.resource(talosClusterAddonResource).delete({ namespace: "default", name: "cni" });
+      await world.until("uninstalled", async () => !(await pods(world)).some((pod) => pod.startsWith("kube-system")), 120);
+      await world.time.advance(10 * 60_000);
+      assert.deepEqual(await since(), before);
+      assert.ok(await readyIn(world));
+      world.datacenter.machine("10.5.0.4").powerCycle();
+      await world.time.advance(120_000);
+      assert.ok(await readyIn(world));
+      const grown = demoCluster(cps, ["10.5.0.4", "10.5.0.5"], { cni: { name: "none" } });
+      await world.client
+        .resource(kinds.cluster)
+        .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec: grown.spec } });
+      await untilNodes(world, 5);
+      await world.time.advance(120_000);
+      assert.deepEqual((await nodes(world)).map((node) => readiness(node)?.status ?? "").toSorted(), [
+        "False",
+        "True",
+        "True",
+        "True",
+        "True",
+      ]);
+      assert.equal((await world.condition(kinds.controlPlane, "NodesReady"))?.reason, "AllNodesReady", "of its own nodes");
+      assert.doesNotMatch((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "", /No CNI/, "the others have one");
+      await addon(world, "cni");
+      await world.untilReady();
+    }));
 });

@@ -6,12 +6,15 @@ import type { ClusterValues } from "../../addons/values-template.ts";
 import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import type { SeenCluster } from "./decide.ts";
+import { lacksNetwork } from "./without-network.ts";
 
 /** The cluster of a release, with what is written down about it once something can be installed. */
 export interface ClusterOfRelease {
   readonly seen: SeenCluster;
   readonly facts?: ClusterFacts;
   readonly values?: ClusterValues;
+  /** Its network plugin is yet to be installed: no run waits for pods. */
+  readonly lacksNetwork?: boolean;
 }
 
 interface Caches {
@@ -57,7 +60,7 @@ export async function clusterOf(release: TalosClusterAddonRelease, caches: Cache
   if (facts === undefined || facts.controlPlaneUid !== controlPlane.metadata.uid)
     return { seen: { kind: "waiting", name, message: `${name} has no ClusterRecord of its own yet.` } };
   if (facts.bootstrapDone === undefined) return { seen: { kind: "waiting", name, message: `etcd of ${name} is not bootstrapped yet.` } };
-  return { seen: { kind: "present", name }, facts, values: valuesOf(controlPlane, facts) };
+  return { seen: { kind: "present", name }, facts, values: valuesOf(controlPlane, facts), lacksNetwork: lacksNetwork(controlPlane, facts) };
 }
 
 function valuesOf({ metadata, spec }: TalosControlPlane, facts: ClusterFacts): ClusterValues {

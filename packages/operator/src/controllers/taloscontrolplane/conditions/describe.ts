@@ -96,7 +96,8 @@ export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Sa
   const unready = machines.filter((machine) => !isReadyNode(machine));
   if (unready.length === 0) return { reason: "AllNodesReady", message: `${machines.length} node(s) are ready.` };
   const words = unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine, machineFact(facts, machine.declared.name))}`);
-  return { reason: "NodesNotReady", message: [`${words.join("; ")}.`, ...awaitedNetwork(seen, facts)].join(" ") };
+  const awaited = awaitedNetwork(seen, facts);
+  return { reason: awaited.length === 0 ? "NodesNotReady" : "NoNetworkPlugin", message: [`${words.join("; ")}.`, ...awaited].join(" ") };
 }
 
 /** Conditions that only describe what was seen; the rule that decided adds its own. */

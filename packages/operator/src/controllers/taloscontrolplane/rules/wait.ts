@@ -3,7 +3,6 @@ import type { ReasonOf } from "@talos-operator/api";
 import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
 import { bootstrapState, nodesState } from "../conditions/describe.ts";
-import { awaitedNetwork } from "../conditions/awaited-network.ts";
 import { etcdHealth } from "../conditions/etcd-health.ts";
 import { isOnlyJoining } from "../conditions/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../conditions/machine-state.ts";
@@ -87,12 +86,8 @@ function waitingOfNodes(seen: Observed, facts: ClusterFacts): Waiting | undefine
   const access = [seen.kubeconfig, seen.talosconfig];
   const unready = seen.machines.filter((machine) => !isReadyNode(machine));
   if (unready.length > 0) {
-    const saysRemedy = awaitedNetwork(seen, facts).length > 0;
-    return {
-      reason: unreadyReason(unready, facts),
-      message: nodesState(seen, seen.machines).message,
-      ...(saysRemedy ? { saysRemedy } : {}),
-    };
+    const { reason, message } = nodesState(seen, seen.machines);
+    return { reason: unreadyReason(unready, facts), message, ...(reason === "NoNetworkPlugin" ? { saysRemedy: true } : {}) };
   }
   const foreign = foreignAccess(seen);
   if (foreign.length > 0)
