@@ -1,4 +1,4 @@
-import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, Revision } from "@talos-operator/helm";
+import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, HelmTask, Revision, WorkloadRef } from "@talos-operator/helm";
 import type { AddonRunner } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 
@@ -19,6 +19,8 @@ export interface SimulatedHelmOptions {
   readonly faultOf?: (request: Request) => HelmFault | undefined;
   /** What a run does that is ended in the middle. Default: nothing was done by then. */
   readonly whenEnded?: (request: Request) => "never" | "dies" | "lost";
+  /** What charts hold. Default: charts are empty, and releases are all that there is. */
+  readonly contents?: ChartContents;
   /** Before a run works on a release, with what Helm knows of it. */
   readonly onWork?: (request: Request, before: readonly StoredRevision[]) => void;
 }
@@ -51,7 +53,14 @@ export interface SimulatedHelm {
   /** Runs that hang go on, and end well. */
   release(): void;
   /** Lets runs end whose time has come: otherwise they do when somebody looks. */
-  settle(): void;
+  settle(): Promise<void>;
+}
+
+/** What charts hold, and where it goes: the cluster that a run is for. */
+export interface ChartContents {
+  /** The objects of a revision. @returns those of them that are looked at for health */
+  install(task: HelmTask): Promise<readonly WorkloadRef[]>;
+  uninstall(task: HelmTask): Promise<void>;
 }
 
 /** How long a run takes. Milliseconds. */
@@ -152,14 +161,21 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
     }
   };
 
-  const settle = (): void => {
+  const settle = async (): Promise<void> => {
     for (const run of runs.values()) {
       if (run.isDone || run.isStuck || clock.now() - run.since < TAKES_MS) continue;
       const fault = run.mayFail ? (faults.get(nameOf(run.request.task))?.shift() ?? options.faultOf?.(run.request)) : undefined;
       run.isStuck = fault?.kind === "hangs";
       if (run.isStuck) continue;
       run.isDone = true;
-      run.result = carryOut(run.request, fault);
+      const result = carryOut(run.request, fault);
+      run.result = result;
+      const { contents } = options;
+      if (contents === undefined) continue;
+      if (result?.kind === "uninstalled") await contents.uninstall(run.request.task);
+      if (result?.kind !== "applied") continue;
+      const workloads = await contents.install(run.request.task);
+      run.result = { ...result, objects: { total: workloads.length, workloads } };
     }
   };
 
@@ -190,7 +206,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         runs.set(request.name, { request, since: clock.now(), isStuck, isDone: false, mayFail: true, result: undefined });
       },
       async look(name) {
-        settle();
+        await settle();
         const run = runs.get(name);
         if (run === undefined) return { kind: "absent" };
         return run.isDone ? { kind: "ended", result: run.result, at: clock.now() } : { kind: "running", since: run.since };
@@ -201,7 +217,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         if (run !== undefined && !run.isDone) carryOut(run.request, { kind: options.whenEnded?.(run.request) ?? "never" });
       },
       async list() {
-        settle();
+        await settle();
         return [...runs].map(([name, { request, isDone }]) => ({ name, owner: request.owner, hasEnded: isDone }));
       },
     },

@@ -8,12 +8,15 @@ import type { ClustersByKey } from "../shared/mode.ts";
 import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import type { SeenCluster } from "./decide.ts";
+import { lacksNetwork } from "./without-network.ts";
 
 /** The cluster of a release, with what is written down about it once something can be installed. */
 export interface ClusterOfRelease {
   readonly seen: SeenCluster;
   readonly facts?: ClusterFacts;
   readonly values?: ClusterValues;
+  /** Its network plugin is yet to be installed: no run waits for pods. */
+  readonly lacksNetwork?: boolean;
 }
 
 interface Caches {
@@ -61,7 +64,7 @@ export async function clusterOf(release: TalosClusterAddonRelease, caches: Cache
   if (facts.bootstrapDone === undefined) return { seen: { kind: "waiting", name, message: `etcd of ${name} is not bootstrapped yet.` } };
   const paused = pauseOf(controlPlane, caches.talosClusters.store);
   const seen: SeenCluster = paused === undefined ? { kind: "present", name } : { kind: "paused", name, message: paused };
-  return { seen, facts, values: valuesOf(controlPlane, facts) };
+  return { seen, facts, values: valuesOf(controlPlane, facts), lacksNetwork: lacksNetwork(controlPlane, facts) };
 }
 
 /** Why nothing is done in a cluster by a person's word; `undefined` = something may be. */

@@ -26,6 +26,7 @@ import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { clusterOf, controlPlaneOf, isOpenNow } from "./cluster-of.ts";
 import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
+import { withoutWaits } from "./without-network.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
 import { isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
@@ -228,7 +229,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     release: TalosClusterAddonRelease,
     { fields }: ReleaseDecision,
     run: AddonRun,
-    { facts }: ClusterOfRelease,
+    { facts, lacksNetwork }: ClusterOfRelease,
     wish: ReleaseWish | undefined,
   ): Promise<RunInput | { readonly waits: string }> => {
     const { namespace = "", uid = "" } = release.metadata;
@@ -268,7 +269,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
           release: wish.release,
           chart: wish.chart,
           inputs: wish.inputs,
-          options: wish.options,
+          options: lacksNetwork === true ? withoutWaits(wish.options) : wish.options,
           unowned: "adopt",
           rollbackOnFailure: rollback === "lastGood",
           ...(namespaceLabels === undefined ? {} : { namespaceLabels }),

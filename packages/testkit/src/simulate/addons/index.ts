@@ -113,7 +113,7 @@ export function createAddons(input: AddonsInput): Addons {
     if (isNew) trace.add(`run ${request.name} begins: ${request.task.kind} ${request.task.release.name}`);
     rules.starts(request, isLate);
     void helm.runner.start(request);
-    timers.schedule(TAKES_MS, () => helm.settle());
+    timers.schedule(TAKES_MS, () => void helm.settle());
   };
 
   return {
@@ -157,7 +157,7 @@ export function createAddons(input: AddonsInput): Addons {
     fail(failing) {
       isFailing = failing;
       if (!failing) helm.release();
-      timers.schedule(TAKES_MS, () => helm.settle());
+      timers.schedule(TAKES_MS, () => void helm.settle());
     },
     deployed(release) {
       const one = helm.history(ENDPOINT, release).find(({ status }) => status === "deployed");
