@@ -179,7 +179,11 @@ async function untilEstablished(run: SetRun, { type, entry, object }: Item): Pro
     const isEstablished = found?.status?.conditions?.some((one) => one.type === "Established" && one.status === "True") === true;
     if (isEstablished && (await isServed(run, object as unknown as Definition))) return;
     if (clock.now() >= until)
-      throw new ManifestsFault("not-ready", `${entryText(entry)} is applied, and the cluster does not serve its kind after a minute.`, true);
+      throw new ManifestsFault(
+        "not-ready",
+        `${entryText(entry)} is applied, and the cluster does not serve its kind after a minute.`,
+        true,
+      );
     await timers.sleep(LOOK_MS, signal);
   }
 }

@@ -3,7 +3,7 @@ import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
 import { ManifestsFault } from "./fault.ts";
 
 /** Where inventories are: in a namespace that every cluster has from its first moment on and that nobody deletes. */
-export const INVENTORY_NAMESPACE = "kube-system";
+const INVENTORY_NAMESPACE = "kube-system";
 
 /** On an object that a set made: the UID of what the set belongs to. Only with it an object is ever deleted. */
 export const OWNER_ANNOTATION = "talos-operator.dev/addon-owner";

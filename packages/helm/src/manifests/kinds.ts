@@ -32,8 +32,7 @@ export function createKinds(client: KubeClient, options: { readonly signal: Abor
     if (known !== undefined) return known;
     const { group, version } = partsOf(apiVersion);
     const body = (await get(group === "" ? `/api/${version}` : `/apis/${group}/${version}`)) as
-      | { readonly resources?: readonly ServedResource[] }
-      | undefined;
+      { readonly resources?: readonly ServedResource[] } | undefined;
     if (body !== undefined && !Array.isArray(body.resources))
       throw new KubeApiError("UNEXPECTED_ANSWER", { call: `discover ${apiVersion}`, detail: "the answer is no list of kinds" });
     const types = (body?.resources ?? []).flatMap(({ name = "", kind = "", namespaced = false }) =>
@@ -60,7 +59,7 @@ export function createKinds(client: KubeClient, options: { readonly signal: Abor
 }
 
 /** Kinds that CRDs of the set itself make, by `<apiVersion> <kind>`. Pure. */
-export function kindsOfSet(objects: readonly ManifestObject[]): ReadonlyMap<string, ResourceType> {
+function kindsOfSet(objects: readonly ManifestObject[]): ReadonlyMap<string, ResourceType> {
   const kinds = new Map<string, ResourceType>();
   for (const object of objects) {
     if (object.kind !== "CustomResourceDefinition") continue;

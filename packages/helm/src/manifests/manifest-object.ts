@@ -34,7 +34,8 @@ function documentsOf(name: string, text: string): readonly unknown[] {
   try {
     return parseKubernetesYaml(text).filter((document) => document !== undefined && document !== null);
   } catch (thrown) {
-    if (thrown instanceof KubernetesYamlError) throw new ManifestsFault("manifests-invalid", `${name} is no YAML: ${thrown.message}.`, false);
+    if (thrown instanceof KubernetesYamlError)
+      throw new ManifestsFault("manifests-invalid", `${name} is no YAML: ${thrown.message}.`, false);
     throw thrown;
   }
 }
@@ -49,7 +50,12 @@ function objectOf(document: unknown, source: string): ManifestObject {
   const refused = (what: string): ManifestsFault => new ManifestsFault("manifests-invalid", `${source} holds ${what}.`, false);
   if (!isFields(document)) throw refused("a document that is no object");
   const { apiVersion, kind, metadata } = document;
-  if (typeof apiVersion !== "string" || !/^([a-z0-9.-]+\/)?[a-z0-9]+$/.test(apiVersion) || typeof kind !== "string" || !/^\w{1,63}$/.test(kind))
+  if (
+    typeof apiVersion !== "string" ||
+    !/^([a-z0-9.-]+\/)?[a-z0-9]+$/.test(apiVersion) ||
+    typeof kind !== "string" ||
+    !/^\w{1,63}$/.test(kind)
+  )
     throw refused("a document without apiVersion and kind");
   if (!isFields(metadata) || typeof metadata["name"] !== "string" || metadata["name"] === "")
     throw refused(`a ${kind} without metadata.name; generateName makes another object each time`);

@@ -31,7 +31,9 @@ const definition = JSON.stringify({
         name: "v1",
         served: true,
         storage: true,
-        schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { size: { type: "integer" } } } } } },
+        schema: {
+          openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { size: { type: "integer" } } } } },
+        },
       },
     ],
   },
@@ -102,13 +104,24 @@ describe("sets of objects against a genuine kube-apiserver", () => {
   const names = (kind: string, space: string): Promise<string> =>
     server.kubectl("get", kind, "-n", space, "-o", "jsonpath={.items[*].metadata.name}");
   const mapsOf = async (space: string): Promise<string> =>
-    (await names("configmaps", space)).split(" ").filter((name) => name !== "kube-root-ca.crt").join(" ");
+    (await names("configmaps", space))
+      .split(" ")
+      .filter((name) => name !== "kube-root-ca.crt")
+      .join(" ");
 
   test("makes a CRD, waits until it is served, then what it defines, and prunes what leaves the set", async () => {
     const whole = await applySet("one", [widget, map("kept", {}, ""), map("gone", {}, ""), claim, definition, namespace("ns-one")]);
     assert.deepEqual(told(whole), [6, 0, []]);
     assert.equal(await names("widgets", "ns-one"), "one");
-    const inventory = await server.kubectl("get", "configmap", inventoryName(`one-${ours}`), "-n", "kube-system", "-o", "jsonpath={.data.objects}");
+    const inventory = await server.kubectl(
+      "get",
+      "configmap",
+      inventoryName(`one-${ours}`),
+      "-n",
+      "kube-system",
+      "-o",
+      "jsonpath={.data.objects}",
+    );
     assert.equal((JSON.parse(inventory) as readonly unknown[]).length, 6);
     const less = await applySet("one", [map("kept", { a: "b" }, "")]);
     assert.deepEqual(told(less), [
@@ -119,7 +132,10 @@ describe("sets of objects against a genuine kube-apiserver", () => {
     assert.equal(await mapsOf("ns-one"), "kept");
     assert.match(await server.kubectl("get", "ns,crd,pvc", "-A", "-o", "name"), /namespace\/ns-one[^]*widgets\.example\.org[^]*data/);
     // Asked for, they go as well, though it is another day.
-    const asked = await applySet("one", [map("kept", { a: "b" }, "")], { pruneProtected: true, release: { name: "one", namespace: "ns-one" } });
+    const asked = await applySet("one", [map("kept", { a: "b" }, "")], {
+      pruneProtected: true,
+      release: { name: "one", namespace: "ns-one" },
+    });
     assert.deepEqual(told(asked), [1, 3, []]);
   });
 
@@ -164,7 +180,8 @@ describe("sets of objects against a genuine kube-apiserver", () => {
   });
 
   test("puts drift right, writes nothing where there is none, and once means once", async () => {
-    const at = (): Promise<string> => server.kubectl("get", "configmap", "a", "-n", "ns-six", "-o", "jsonpath={.metadata.resourceVersion} {.data.a}");
+    const at = (): Promise<string> =>
+      server.kubectl("get", "configmap", "a", "-n", "ns-six", "-o", "jsonpath={.metadata.resourceVersion} {.data.a}");
     await applySet("six", [map("a", { a: "asked" }, "")]);
     const first = await at();
     await applySet("six", [map("a", { a: "asked" }, "")]);
@@ -190,16 +207,34 @@ describe("sets of objects against a genuine kube-apiserver", () => {
       "source-unreachable",
       `${plain} cannot be fetched: it leads to an address without https://.`,
     ]);
-    assert.equal(reason(await give(taskOf("seven", source({ url: files.put("/large", "x".repeat(5 * 2 ** 20)) })), [])), "source-too-large");
+    assert.equal(
+      reason(await give(taskOf("seven", source({ url: files.put("/large", "x".repeat(5 * 2 ** 20)) })), [])),
+      "source-too-large",
+    );
     assert.equal(reason(await give(taskOf("seven", source({ url: `${files.url}/nothing` })), [])), "source-unreachable");
     assert.equal(await mapsOf("ns-seven"), "fetched");
   });
 
   for (const [what, text, wanted, says] of [
-    ["a kind that nobody serves", [map("a", {}, ""), '{"apiVersion":"x.org/v1","kind":"No","metadata":{"name":"a"}}'], "kind-not-served", /No of x\.org\/v1/],
+    [
+      "a kind that nobody serves",
+      [map("a", {}, ""), '{"apiVersion":"x.org/v1","kind":"No","metadata":{"name":"a"}}'],
+      "kind-not-served",
+      /No of x\.org\/v1/,
+    ],
     ["an object twice", [map("a", {}, ""), map("a", {}, "")], "manifests-invalid", /given twice/],
-    ["a field that is none", [JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name: "a" }, spec: { no: 1 } })], "api-refused", /Service ns-bad\/a/],
-    ["a secret value that is refused", [JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "A_hunter2" }, data: {} })], "api-refused", /metadata\.name/],
+    [
+      "a field that is none",
+      [JSON.stringify({ apiVersion: "v1", kind: "Service", metadata: { name: "a" }, spec: { no: 1 } })],
+      "api-refused",
+      /Service ns-bad\/a/,
+    ],
+    [
+      "a secret value that is refused",
+      [JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "A_hunter2" }, data: {} })],
+      "api-refused",
+      /metadata\.name/,
+    ],
   ] as const)
     test(`says what is wrong with ${what}`, async () => {
       const result = await applySet("bad", text);

@@ -8,15 +8,7 @@ test("what others need is made first, webhooks last, and of one kind as it was g
   const given = kinds("ValidatingWebhookConfiguration", "Widget", "Deployment", "Service", "ConfigMap", "Namespace", "ConfigMap");
   assert.deepEqual(
     inOrder(given).map(({ kind, index }) => `${kind} ${index}`),
-    [
-      "Namespace 5",
-      "ConfigMap 4",
-      "ConfigMap 6",
-      "Service 3",
-      "Deployment 2",
-      "Widget 1",
-      "ValidatingWebhookConfiguration 0",
-    ],
+    ["Namespace 5", "ConfigMap 4", "ConfigMap 6", "Service 3", "Deployment 2", "Widget 1", "ValidatingWebhookConfiguration 0"],
   );
 });
 

@@ -33,7 +33,12 @@ const FIRST = [
 ];
 
 /** They may refuse what else is made before what answers them runs. */
-const LAST = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+const LAST = [
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
+  "MutatingWebhookConfiguration",
+  "ValidatingWebhookConfiguration",
+];
 
 interface Kinded {
   readonly kind: string;

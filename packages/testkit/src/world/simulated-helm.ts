@@ -1,4 +1,15 @@
-import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, Revision } from "@talos-operator/helm";
+import { isManifestsTask } from "@talos-operator/helm";
+import type {
+  AddonResult,
+  AddonSecrets,
+  ChartFacts,
+  HelmFailureReason,
+  HelmResult,
+  HelmTask,
+  ManifestsResult,
+  ManifestsTask,
+  Revision,
+} from "@talos-operator/helm";
 import type { AddonRunner } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 
@@ -38,20 +49,21 @@ export interface SimulatedHelm {
 /** How long a run takes. Milliseconds. */
 const TAKES_MS = 3_000;
 
-export function createSimulatedHelm(clock: Clock): SimulatedHelm {
+/** @param manifests does what is asked with sets of objects; default: nobody can, and says so */
+export function createSimulatedHelm(clock: Clock, manifests: SetWorker = noSets): SimulatedHelm {
   const releases = new Map<string, Stored[]>();
   const runs = new Map<
     string,
-    { readonly request: Request; readonly since: number; readonly isStuck: boolean; result?: HelmResult | undefined; isDone: boolean }
+    { readonly request: Request; readonly since: number; readonly isStuck: boolean; result?: AddonResult | undefined; isDone: boolean }
   >();
   const begun: Request[] = [];
   const faults = new Map<string, HelmFault[]>();
   const keyOf = (cluster: string, release: string): string => `${cluster} ${release}`;
-  const clusterOf = ({ kubeconfig }: HelmSecrets): string =>
+  const clusterOf = ({ kubeconfig }: AddonSecrets): string =>
     (JSON.parse(kubeconfig) as { readonly clusters: readonly [{ readonly cluster: { readonly server: string } }] }).clusters[0].cluster
       .server;
 
-  const carryOut = ({ task, secrets }: Request): HelmResult | undefined => {
+  const carryOut = ({ secrets }: Request, task: HelmTask): HelmResult | undefined => {
     const name = `${task.release.namespace}/${task.release.name}`;
     const key = keyOf(clusterOf(secrets), name);
     const [fault] = faults.get(name)?.splice(0, 1) ?? [];
@@ -98,11 +110,21 @@ export function createSimulatedHelm(clock: Clock): SimulatedHelm {
       : { ...applied(chart, after, true), ...(newest !== undefined && newest.owner === undefined ? { adopted: true } : {}) };
   };
 
-  const settle = (): void => {
+  const settle = async (): Promise<void> => {
+    for (const run of runs.values()) {
+      const { task, secrets } = run.request;
+      if (run.isDone || run.isStuck || !isManifestsTask(task) || clock.now() - run.since < TAKES_MS) continue;
+      const [fault] = faults.get(`${task.release.namespace}/${task.release.name}`)?.splice(0, 1) ?? [];
+      run.isDone = true;
+      // Whoever dies in the middle has done all of it or nothing, and tells nothing.
+      const result = fault?.kind === "dies" ? undefined : await manifests(task, secrets);
+      run.result = fault === undefined ? result : undefined;
+    }
     for (const run of runs.values()) {
       if (run.isDone || run.isStuck || clock.now() - run.since < TAKES_MS) continue;
       run.isDone = true;
-      run.result = carryOut(run.request);
+      const { task } = run.request;
+      if (!isManifestsTask(task)) run.result = carryOut(run.request, task);
     }
   };
 
@@ -127,19 +149,25 @@ export function createSimulatedHelm(clock: Clock): SimulatedHelm {
         runs.set(request.name, { request, since: clock.now(), isStuck, isDone: false });
       },
       async look(name) {
-        settle();
+        await settle();
         const run = runs.get(name);
         if (run === undefined) return { kind: "absent" };
         return run.isDone ? { kind: "ended", result: run.result, at: clock.now() } : { kind: "running", since: run.since };
       },
       remove: async (name) => void runs.delete(name),
       async list() {
-        settle();
+        await settle();
         return [...runs].map(([name, { request, isDone }]) => ({ name, owner: request.owner, hasEnded: isDone }));
       },
     },
   };
 }
+
+/** A worker of sets of objects. */
+export type SetWorker = (task: ManifestsTask, secrets: AddonSecrets) => Promise<ManifestsResult>;
+
+const noSets: SetWorker = () =>
+  Promise.resolve({ kind: "manifests-failed", reason: "failed", message: "This simulation applies no objects.", mayRepeat: false });
 
 const helm = "v4.2.4";
 

@@ -9,14 +9,30 @@ import type {
   TalosClusterAddonRelease,
   TalosClusterAddonReleaseStatus,
 } from "@talos-operator/api";
-import type { AppliedResult, HelmFailed, HelmResult, Revision } from "@talos-operator/helm";
+import type { AddonResult, AppliedResult, HelmFailed, ManifestsAppliedResult, Revision } from "@talos-operator/helm";
 import { helmOptionsOf, idleHelmFields } from "../../addons/helm-options.ts";
 import { addonRunId, addonRunName } from "../../addons/runner.ts";
 import type { AddonRunState } from "../../addons/runner.ts";
+import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure } from "./failures.ts";
 import type { SeenHealth } from "./health.ts";
+import {
+  MANIFESTS_MS,
+  appliedFields,
+  appliedWords,
+  appliedWordsOf,
+  failureOfManifests,
+  inventoryOf,
+  isManifestsRelease,
+  isManifestsWish,
+  isReapplying,
+  isToReapply,
+  keptWords,
+  quietly,
+  wasInstalled,
+} from "./manifests.ts";
 
 /** Workers of all addons at once. */
 const RUNS_AT_ONCE = 2;
@@ -55,7 +71,7 @@ export type SeenCluster =
 /** What should be installed, and whether all that it is made of could be read. */
 export type SeenWish =
   | { readonly kind: "not-asked" }
-  | { readonly kind: "there"; readonly wish: ReleaseWish; readonly isSetSyntax: boolean }
+  | { readonly kind: "there"; readonly wish: ReleaseWish | ManifestsWish; readonly isSetSyntax: boolean }
   | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string };
 
 /** Everything that one pass over a release looks at. */
@@ -116,7 +132,10 @@ export interface ReleaseDecision {
 export function decideRelease(seen: ReleaseSeen): ReleaseDecision {
   const { release } = seen;
   if (release.metadata.deletionTimestamp !== undefined) return decideDeletion(seen);
-  if (release.status?.run !== undefined) return afterRun(seen, release.status.run);
+  if (release.status?.run !== undefined) {
+    const decision = afterRun(seen, release.status.run);
+    return isReapplying(seen, release.status.run) ? quietly(seen, decision) : decision;
+  }
   const held = hold(seen);
   if (held !== undefined) return held;
   if (seen.wish.kind !== "there") return waiting(seen, "Installing", "What is to be installed is being read.", LOOK_MS);
@@ -138,17 +157,19 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
   if (cluster.kind === "waiting") return waiting(seen, "WaitingForCluster", cluster.message);
   if (seen.withoutHelm !== undefined) return waiting(seen, "HelmNotFound", seen.withoutHelm, 60_000);
   const [first] = seen.unready;
-  if (first !== undefined && release.status?.revision === undefined)
+  if (first !== undefined && !wasInstalled(release))
     return waiting(seen, "WaitingForDependency", `TalosClusterAddonRelease ${first} is not Ready.`);
   return wish.kind === "missing" ? waiting(seen, wish.reason, wish.message) : undefined;
 }
 
 /** Nothing is open: what was last installed is compared with what should be. */
-function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
+function toward(seen: ReleaseSeen, wish: ReleaseWish | ManifestsWish): ReleaseDecision {
   const { release, now } = seen;
   const status: TalosClusterAddonReleaseStatus = release.status ?? {};
   // What Helm does not know any more is installed anew.
-  if (status.inputs === wish.inputs && seen.health?.kind !== "gone") return installed(seen);
+  const isAgain = status.inputs === wish.inputs && isToReapply(seen);
+  const isRepeated = isAgain || (isManifestsWish(wish) && status.failedInputs === wish.inputs);
+  if (status.inputs === wish.inputs && seen.health?.kind !== "gone" && !isRepeated) return installed(seen);
   const isSame = status.failedInputs === wish.inputs;
   const nextAt = isSame ? Date.parse(status.nextAttemptTime ?? "") : Number.NaN;
   // A clock that was set back must not make it wait for longer than it would have.
@@ -162,7 +183,8 @@ function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
   if (!hasOurFinalizer(release)) return acting(seen, { kind: "add-finalizer" });
   if (seen.othersRunning >= RUNS_AT_ONCE)
     return waiting(seen, "Installing", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
-  return begin(seen, "apply", wish.release, wish.inputs, isSame ? (status.attempts ?? 0) : 0);
+  const decision = begin(seen, "apply", wish.release, wish.inputs, isSame ? (status.attempts ?? 0) : 0);
+  return isAgain ? quietly(seen, decision) : decision;
 }
 
 function begin(
@@ -178,7 +200,7 @@ function begin(
   // The last run is part of it: the same inputs may be installed, left and come back.
   const id = addonRunId(uid, task, `${generation}/${inputs ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
   const run: AddonRun = { name: addonRunName(id), id, task, ...(inputs === undefined ? {} : { inputs }), startedAt: rfc3339(now) };
-  const message = `${task === "uninstall" ? "Uninstalling" : status.revision === undefined ? "Installing" : "Upgrading"} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
+  const message = `${task === "uninstall" ? "Uninstalling" : isManifestsRelease(release) ? "Applying" : status.revision === undefined ? "Installing" : "Upgrading"} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
   return {
     act: { kind: "begin", run },
     fields: {
@@ -187,6 +209,7 @@ function begin(
       nextAttemptTime: undefined,
       releaseName: name,
       releaseNamespace: namespace,
+      ...(isManifestsRelease(release) ? { manifests: { ...status.manifests, inventory: inventoryOf(release) } } : {}),
       ...(inputs === undefined || status.failedInputs === inputs ? {} : { failedInputs: undefined, attempts: undefined }),
     },
     conditions: conditionsOf(seen, "Installing", message),
@@ -200,7 +223,9 @@ function begin(
 function installed(seen: ReleaseSeen): ReleaseDecision {
   const { release, health } = seen;
   const { status } = release;
-  const words = `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}`;
+  const words = isManifestsRelease(release)
+    ? appliedWordsOf(release)
+    : `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}`;
   const fields = { ...fieldsOf(release), nextAttemptTime: undefined, failedInputs: undefined, attempts: undefined };
   const base = { act: { kind: "none" }, isBusy: false, news: [] } as const;
   if (health === undefined || health.kind === "gone") {
@@ -246,7 +271,11 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   return {
     act: state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" },
     fields: fieldsOf(seen.release),
-    conditions: conditionsOf(seen, "Installing", `Helm is at work, by the run ${run.name}.${waits}`),
+    conditions: conditionsOf(
+      seen,
+      "Installing",
+      `${isManifestsRelease(seen.release) ? "The worker" : "Helm"} is at work, by the run ${run.name}.${waits}`,
+    ),
     isBusy: true,
     news: [],
     requeueAfterMs: LOOK_MS,
@@ -264,17 +293,21 @@ function isLate({ now, release }: ReleaseSeen, { startedAt }: AddonRun): boolean
 }
 
 /** How long a worker may work. Milliseconds. */
-export function taskTimeoutMs({ spec }: TalosClusterAddonRelease): number {
+export function taskTimeoutMs(release: TalosClusterAddonRelease): number {
+  const { spec } = release;
+  if (isManifestsRelease(release)) return MANIFESTS_MS;
   const step = helmOptionsOf(spec.helmSpec?.options).timeoutMs ?? 0;
   // Hooks before and after, the objects in between, and the way back.
   return 3 * step + AROUND_HELM_MS;
 }
 
-function ending(seen: ReleaseSeen, run: AddonRun, result: HelmResult | undefined): ReleaseDecision {
+function ending(seen: ReleaseSeen, run: AddonRun, result: AddonResult | undefined): ReleaseDecision {
   if (result === undefined)
     return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true });
   if (result.kind === "failed") return endOfTry(seen, run, failureOf(result), result);
+  if (result.kind === "manifests-failed") return endOfTry(seen, run, failureOfManifests(result));
   if (result.kind === "applied" && run.task === "apply") return applied(seen, run, result);
+  if (result.kind === "manifests-applied" && run.task === "apply") return manifestsApplied(seen, run, result);
   return endOfTry(seen, run, {
     reason: "HelmClientFailed",
     message: `The run ${run.name} told a result of another task.`,
@@ -285,7 +318,7 @@ function ending(seen: ReleaseSeen, run: AddonRun, result: HelmResult | undefined
 function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): ReleaseDecision {
   const { release, wish } = seen;
   const { chart, revision } = result;
-  const asked = wish.kind === "there" && wish.wish.inputs === run.inputs ? wish.wish.asked : "";
+  const asked = wish.kind === "there" && wish.wish.inputs === run.inputs && !isManifestsWish(wish.wish) ? wish.wish.asked : "";
   const message = `${chart.name} ${chart.version} is deployed as revision ${revision.number}.`;
   const { kubeVersion, appVersion } = chart;
   return {
@@ -317,6 +350,23 @@ function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): Relea
     conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
     isBusy: false,
     news: result.isNew ? [{ reason: "AddonInstalled", note: message }] : [],
+    requeueAfterMs: 0,
+  };
+}
+
+function manifestsApplied(seen: ReleaseSeen, run: AddonRun, result: ManifestsAppliedResult): ReleaseDecision {
+  const { release } = seen;
+  const settled = { inputs: run.inputs, failedInputs: undefined, attempts: undefined, nextAttemptTime: undefined };
+  const fields = { ...fieldsOf(release), ...ended(release, run), ...settled, ...appliedFields(release, result) };
+  const message = `${appliedWords(result.objects, result.kept)}.`;
+  // What is applied once more every hour is no news.
+  const isNews = release.status?.inputs !== run.inputs || result.pruned > 0;
+  return {
+    act: { kind: "none" },
+    fields,
+    conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
+    isBusy: false,
+    news: isNews ? [{ reason: "AddonInstalled", note: message }] : [],
     requeueAfterMs: 0,
   };
 }
@@ -371,8 +421,13 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
   // Nothing was ever begun.
   if (releaseName === undefined || releaseNamespace === undefined) return acting(seen, { kind: "remove-finalizer" });
   const name = `${releaseNamespace}/${releaseName}`;
-  if (run?.task === "uninstall" && seen.run?.kind === "ended" && seen.run.result?.kind === "uninstalled")
+  const told = run?.task === "uninstall" && seen.run?.kind === "ended" ? seen.run.result : undefined;
+  if (told?.kind === "uninstalled")
     return acting(seen, { kind: "remove-finalizer" }, [{ reason: "AddonUninstalled", note: `${name} is uninstalled.` }]);
+  if (told?.kind === "manifests-removed")
+    return acting(seen, { kind: "remove-finalizer" }, [
+      { reason: "AddonUninstalled", note: `${told.deleted} objects of ${name} are deleted${keptWords(told.kept)}.` },
+    ]);
   // When the cluster goes, nothing is uninstalled: its machines are wiped.
   if (cluster.kind === "absent" || cluster.kind === "going")
     return acting(seen, { kind: "remove-finalizer" }, [
@@ -413,7 +468,9 @@ function afterUninstall(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
     const failure: Failure =
       result?.kind === "failed"
         ? failureOf(result)
-        : { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true };
+        : result?.kind === "manifests-failed"
+          ? failureOfManifests(result)
+          : { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true };
     const decision = endOfTry(seen, run, { ...failure, mayRepeat: true });
     return { ...decision, conditions: conditionsOf(seen, "Deleting", failure.message) };
   }
