@@ -1,4 +1,5 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
+import { addonManifestsFaults } from "./addon-manifests.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
 import { backupWorkerFaults } from "./backup-workers.ts";
 import { compositionFaults } from "./composition-faults.ts";
@@ -30,4 +31,5 @@ export const mutants: readonly Mutant[] = [
   ...backupWorkerFaults,
   ...backupControllerFaults,
   ...addonControllerFaults,
+  ...addonManifestsFaults,
 ];

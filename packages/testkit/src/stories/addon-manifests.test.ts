@@ -217,6 +217,44 @@ describe("a set of objects", () => {
       assert.deepEqual((await inCluster(world, "theirs"))?.data, { k: "theirs" }, "its fields are given back");
     }));
 
+  test("that was applied by halves is known, and pruned", () =>
+    tellSets(async (world) => {
+      const workload = world.workload();
+      await workload.resource(namespaces).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "web" } });
+      const theirs = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "web", name: "theirs" }, data: { k: "theirs" } };
+      await workload.resource(maps).create(theirs);
+      await release(world, "web", { sources: [inline(map("half"), map("theirs", { k: "ours" }))] });
+      await until(world, "web", "ObjectsConflict");
+      assert.match((await readyOf(world, "web"))?.message ?? "", /ConfigMap web\/theirs: \.data\.k belong to /);
+      assert.deepEqual(await names(world), ["half", "theirs"]);
+      await edit(world, "web", { sources: [inline(map("whole"))] });
+      await settled(world, "web", ["theirs", "whole"]);
+    }));
+
+  test("shares an object with another set, and takes no field of it away", () =>
+    tellSets(async (world) => {
+      const workload = world.workload();
+      await workload.resource(namespaces).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shared" } });
+      const labelled = (label: string): string =>
+        JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shared", labels: { [label]: "yes" } } });
+      for (const name of ["one", "two"]) {
+        await release(world, name, { sources: [inline(labelled(name))] });
+        await until(world, name, "Installed");
+      }
+      const found = await workload
+        .resource<{ readonly metadata: { readonly labels?: Record<string, string> } }>(namespaces)
+        .get({ name: "shared" });
+      assert.deepEqual([found.metadata.labels?.["one"], found.metadata.labels?.["two"]], ["yes", "yes"]);
+    }));
+
+  test("for a cluster of before is not applied to the one that has its name by now", () =>
+    tellSets(async (world, helm) => {
+      await release(world, "web", {}, { clusterRef: { name: "demo", uid: "of-the-one-before" } });
+      await until(world, "web", "WaitingForCluster");
+      await world.time.advance(60_000);
+      assert.equal(helm.begun.length, 0);
+    }));
+
   for (const fault of ["dies", "lost"] as const)
     test(`whose worker ${fault} is tried again`, () =>
       tellSets(async (world, helm) => {
