@@ -34,6 +34,7 @@ export type {
   TalosClusterAddonReleaseSpec,
   TalosClusterAddonReleaseStatus,
 } from "./kinds/talos-cluster-addon-release.ts";
+export type { ManifestsSpec } from "./kinds/manifests-spec.ts";
 export type { AddonChart, AddonRevision, AddonRun } from "./kinds/addon-fields.ts";
 export type { HelmOptionsSpec, HelmSpec } from "./kinds/helm-spec.ts";
 export { talosEtcdBackupScheduleResource } from "./kinds/talos-etcd-backup-schedule.ts";
@@ -125,7 +126,7 @@ export type { EventEntry, EventReason, MachineEventReason } from "./reasons/even
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";
 export { isAgeRecipient } from "./validation/age-recipient.ts";
-export { validateClusterAddonSpec } from "./validation/cluster-addon.ts";
+export { oneOfBoth, validateClusterAddonSpec } from "./validation/cluster-addon.ts";
 export { validateBackupScheduleSpec, validateBackupSpec, validateBackupStorage, validateEtcdBackupSpec } from "./validation/backups.ts";
 export type { BackupOptions } from "./validation/backups.ts";
 export { byteSize } from "./validation/byte-size.ts";

@@ -266,9 +266,9 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
               events,
               problemsOf: ({ metadata, spec }) => [
                 ...validateClusterAddonSpec(spec),
-                ...(spec.helmSpec === undefined
+                ...((spec.helmSpec === undefined) === (spec.manifests === undefined)
                   ? []
-                  : validateRelease({ metadata, spec: { clusterRef: {}, helmSpec: spec.helmSpec } }, limitsOfAddons)),
+                  : validateRelease({ metadata, spec: { ...spec, clusterRef: {} } }, limitsOfAddons)),
               ],
             }),
             ...(addonRunner === undefined && helm === undefined

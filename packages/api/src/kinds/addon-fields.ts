@@ -1,5 +1,6 @@
 import { boolean, integer, list, object, oneOf, required, string, stringMap } from "../schema/field.ts";
 import type { Infer } from "../schema/field.ts";
+import { manifestsStatusField } from "./manifests-spec.ts";
 
 const time = (description: string) => string({ description, format: "date-time" });
 
@@ -102,6 +103,7 @@ export const releaseFactFields = {
   readyWorkloads: integer({ description: "How many of them are ready.", minimum: 0 }),
   helmVersion: string({ description: "Version of Helm that was last at work." }),
   isAdopted: boolean({ description: "True when the release was there before, without an owner, and was taken over." }),
+  manifests: manifestsStatusField,
   releaseName: string({ description: "Name of the release in the cluster, once it was begun." }),
   releaseNamespace: string({ description: "Its namespace." }),
 };

@@ -10,6 +10,7 @@ import type { Infer } from "../schema/field.ts";
 import { addonPolicyFields, releaseFactFields } from "./addon-fields.ts";
 import { objectReferenceField } from "./fields.ts";
 import { helmSpecField } from "./helm-spec.ts";
+import { manifestsSpecField } from "./manifests-spec.ts";
 import { readyColumn } from "./running-fields.ts";
 
 const spec = object(
@@ -21,6 +22,7 @@ const spec = object(
       ),
     ),
     helmSpec: helmSpecField,
+    manifests: manifestsSpecField,
     dependsOn: list(string({ description: "Name of a TalosClusterAddonRelease in the same namespace.", minLength: 1, maxLength: 253 }), {
       description: "Releases that are Ready before this one is installed.",
       listType: "atomic",
@@ -42,7 +44,7 @@ const status = object(
 /** A release as it was last seen. */
 export interface TalosClusterAddonReleaseStatus extends Infer<typeof status> {}
 
-/** One Helm release in one cluster. */
+/** One Helm release, or one set of objects, in one cluster. */
 export interface TalosClusterAddonRelease {
   readonly apiVersion: "talos.alperen.cloud/v1alpha1";
   readonly kind: "TalosClusterAddonRelease";
@@ -65,7 +67,7 @@ export const talosClusterAddonReleaseResource = {
 export const talosClusterAddonReleaseKind: KindDefinition = {
   resource: talosClusterAddonReleaseResource,
   categories: ["talos"],
-  description: "TalosClusterAddonRelease is one Helm release in one cluster: of an addon, or made by hand.",
+  description: "TalosClusterAddonRelease is one Helm release, or one set of objects, in one cluster: of an addon, or made by hand.",
   spec: required(spec),
   status,
   printerColumns: [

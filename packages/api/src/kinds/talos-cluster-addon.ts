@@ -9,6 +9,7 @@ import { integer, list, object, oneOf, required, string, stringMap } from "../sc
 import type { Field, Infer } from "../schema/field.ts";
 import { addonPolicyFields } from "./addon-fields.ts";
 import { helmSpecField } from "./helm-spec.ts";
+import { manifestsSpecField } from "./manifests-spec.ts";
 import { readyColumn } from "./running-fields.ts";
 
 const selector = object(
@@ -44,8 +45,10 @@ const spec = object(
   {
     clusterSelector: selectorField,
     helmSpec: helmSpecField,
+    manifests: manifestsSpecField,
     targetNamespace: string({
-      description: "Namespace of the release in the clusters, in place of helmSpec.namespace. Both may be given when they are equal.",
+      description:
+        "Namespace of the release in the clusters, in place of helmSpec.namespace or manifests.namespace. Both may be given when they are equal.",
       maxLength: 63,
     }),
     dependsOn: list(string({ description: "Name of a TalosClusterAddon in the same namespace.", minLength: 1, maxLength: 253 }), {
@@ -79,7 +82,7 @@ const status = object(
 /** An addon as it was last seen. */
 export interface TalosClusterAddonStatus extends Infer<typeof status> {}
 
-/** A Helm chart for every cluster that is selected. */
+/** A Helm chart, or a set of objects, for every cluster that is selected. */
 export interface TalosClusterAddon {
   readonly apiVersion: "talos.alperen.cloud/v1alpha1";
   readonly kind: "TalosClusterAddon";
@@ -102,7 +105,7 @@ export const talosClusterAddonResource = {
 export const talosClusterAddonKind: KindDefinition = {
   resource: talosClusterAddonResource,
   categories: ["talos"],
-  description: "TalosClusterAddon is a Helm chart for every cluster that its selector names.",
+  description: "TalosClusterAddon is a Helm chart, or a set of objects, for every cluster that its selector names.",
   spec: required(spec),
   status,
   printerColumns: [

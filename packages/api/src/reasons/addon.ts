@@ -8,7 +8,7 @@ export const addonReadyReasons = {
   Installed: {
     status: "True",
     release: "none",
-    when: "The release is deployed as the spec asks for, and what it runs is ready.",
+    when: "The release is deployed, or the objects are applied, as the spec asks for, and what it runs is ready.",
     next: "-",
   },
   Reconciled: { status: "True", release: "none", when: "Every selected cluster runs the addon.", next: "-" },
@@ -31,7 +31,7 @@ export const addonReasons = {
   Installing: {
     status: "False",
     release: "itself",
-    when: "Helm is at work, waits for its turn, or its next try is waited for; the message says which.",
+    when: "A worker is at work, waits for its turn, or its next try is waited for; the message says which.",
     next: "-",
   },
   WorkloadsNotReady: {
@@ -103,7 +103,7 @@ export const addonReasons = {
   ValuesNotFound: {
     status: "False",
     release: "person",
-    when: "A Secret or ConfigMap that helmSpec names is not there or lacks the key. Only those of the same namespace are read.",
+    when: "A Secret or ConfigMap that the spec names is not there or lacks the key. Only those of the same namespace are read.",
     next: "Make the object that is named, in the namespace of the release.",
   },
   ReleaseNotOurs: {
@@ -117,6 +117,30 @@ export const addonReasons = {
     release: "itself",
     when: "Somebody else's Helm is at work on the release, or left its lock behind.",
     next: "If nobody is at work on it: helm rollback, or remove the newest Secret of the release.",
+  },
+  ManifestsRefused: {
+    status: "False",
+    release: "person",
+    when: "What spec.manifests holds is no set of objects, is too large, or has another digest than was asked for. Nothing of it is applied.",
+    next: "Correct what the message names.",
+  },
+  ManifestsUnreachable: {
+    status: "False",
+    release: "itself",
+    when: "An address of spec.manifests does not answer, or not with what it should. It is tried again.",
+    next: "Check the address, and the network between operator and server.",
+  },
+  ObjectsConflict: {
+    status: "False",
+    release: "person",
+    when: "An object of spec.manifests belongs to another addon, or another manager has a field of it; the message names both.",
+    next: "Leave the object or the fields out, or set spec.manifests.takeOwnership.",
+  },
+  ApplyFailed: {
+    status: "False",
+    release: "itself",
+    when: "The cluster refuses an object, or does not serve its kind yet. It is tried again, more and more rarely.",
+    next: "Correct what the message names: an edit is tried at once.",
   },
   HelmInstallFailed: {
     status: "False",
@@ -151,8 +175,8 @@ export const addonReasons = {
   ReferencesNotShared: {
     status: "False",
     release: "person",
-    when: "A selected cluster is in another namespace, and helmSpec names Secrets or ConfigMaps. They are never read across namespaces: nothing is installed there.",
-    next: "Leave credentials, caSecret and valuesFrom out, or make the addon in the namespace of the cluster.",
+    when: "A selected cluster is in another namespace, and the spec names Secrets or ConfigMaps. They are never read across namespaces: nothing is installed there.",
+    next: "Leave credentials, caSecret, valuesFrom and configMapRef out, or make the addon in the namespace of the cluster.",
   },
   CreateOrUpdateReleaseFailed: {
     status: "False",

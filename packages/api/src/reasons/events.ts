@@ -158,15 +158,23 @@ export const eventCatalogue = {
   AddonInstalled: {
     type: "Normal",
     on: ["TalosClusterAddonRelease"],
-    when: "A revision is deployed; the note names chart, version and revision.",
+    when: "A revision is deployed, or other objects are applied; the note names chart, version and revision, or how many.",
   },
-  AddonFailed: { type: "Warning", on: ["TalosClusterAddonRelease"], when: "Helm failed, or cannot be asked; the note says why." },
+  AddonFailed: {
+    type: "Warning",
+    on: ["TalosClusterAddonRelease"],
+    when: "Helm or the cluster failed, or cannot be asked; the note says why.",
+  },
   AddonRolledBack: {
     type: "Warning",
     on: ["TalosClusterAddonRelease"],
     when: "After a failed upgrade the newest good revision was deployed again, or one that a person asked for.",
   },
-  AddonUninstalled: { type: "Normal", on: ["TalosClusterAddonRelease"], when: "The release was removed from the cluster." },
+  AddonUninstalled: {
+    type: "Normal",
+    on: ["TalosClusterAddonRelease"],
+    when: "The release was removed from the cluster; the note names what was kept.",
+  },
   AddonLeft: {
     type: "Warning",
     on: ["TalosClusterAddonRelease"],

@@ -3,12 +3,19 @@ import { keepMemorySmall } from "../process/small-memory.ts";
 
 export const addonWorkerCommand: CommandSpec = {
   name: "addon-worker",
-  summary: "Does one task of an addon by Helm: installs, changes or removes a release. The operator starts it; nobody else has to.",
+  summary:
+    "Does one task of an addon: installs, changes or removes a Helm release or a set of objects. The operator starts it; nobody else has to.",
   description:
     "The task and its secrets are JSON files, the answer is one too, of at most 4,096 bytes: in a Job it is the termination message. It succeeds when an answer was written, whatever that says. On SIGTERM, and when the process that forked it ends, it ends Helm and answers that it was stopped.",
   flags: [
     { name: "task", kind: "string", value: "file", summary: "what to do", required: true },
-    { name: "secrets", kind: "string", value: "file", summary: "kubeconfig, values and access to the repository", required: true },
+    {
+      name: "secrets",
+      kind: "string",
+      value: "file",
+      summary: "kubeconfig, values, texts of objects and access to the repository",
+      required: true,
+    },
     { name: "result", kind: "string", value: "file", summary: "where the answer goes", required: true },
     {
       name: "scratch-directory",

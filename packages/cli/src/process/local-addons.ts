@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { systemClock } from "@talos-operator/adapters";
-import type { HelmResult, HelmSecrets, HelmTask } from "@talos-operator/helm";
+import type { AddonResult, AddonSecrets, AddonTask } from "@talos-operator/helm";
 import { addonWorkers, type AddonDependencies } from "@talos-operator/operator";
 import type { Logger } from "@talos-operator/ports";
 import { givenString, type FlagValues } from "../command.ts";
@@ -24,7 +24,7 @@ export function openLocalAddons(flags: FlagValues, { runs, log }: LocalAddonOpti
   const given = givenString(flags, "helm");
   const binary = given === undefined ? undefined : resolve(given);
   const [, program = ""] = process.argv;
-  const runner = createWorkerChildRunner<HelmTask, HelmSecrets, HelmResult>({
+  const runner = createWorkerChildRunner<AddonTask, AddonSecrets, AddonResult>({
     kind: addonWorkers,
     program: resolve(program),
     folder: runs,

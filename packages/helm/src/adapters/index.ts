@@ -1,2 +1,3 @@
+export { createManifestFetcher } from "./fetch-manifest.ts";
 export { createHelmBinary } from "./helm-binary.ts";
 export { createScratch } from "./scratch.ts";

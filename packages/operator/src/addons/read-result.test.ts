@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HelmResult } from "@talos-operator/helm";
-import { readHelmResult } from "./read-result.ts";
+import type { AddonResult } from "@talos-operator/helm";
+import { readAddonResult } from "./read-result.ts";
 
 const revision = {
   number: 2,
@@ -14,7 +14,7 @@ const revision = {
 const chart = { name: "cni", version: "1.2.3", appVersion: "9", digest: "ab".repeat(32), kubeVersion: ">=1.30" };
 const objects = { total: 3, workloads: [{ kind: "DaemonSet", namespace: "kube-system", name: "cni" }] } as const;
 const helm = "v4.2.4";
-const results: readonly HelmResult[] = [
+const results: readonly AddonResult[] = [
   { kind: "applied", revision, chart, isNew: true, adopted: true, history: [revision], objects, helm },
   {
     kind: "applied",
@@ -31,7 +31,7 @@ const results: readonly HelmResult[] = [
   { kind: "failed", reason: "not-ready", message: "Not ready.", mayRepeat: true, chart, history: [revision], rolledBackTo: 1, helm },
 ];
 for (const result of results)
-  test(`a result: ${JSON.stringify(result).slice(0, 60)}`, () => assert.deepEqual(readHelmResult(JSON.stringify(result)), result));
+  test(`a result: ${JSON.stringify(result).slice(0, 60)}`, () => assert.deepEqual(readAddonResult(JSON.stringify(result)), result));
 
 /** A copy in which one field has another value, or none. */
 function broken(value: object, path: readonly (string | number)[], wrong: unknown): string {
@@ -53,8 +53,8 @@ function fieldsOf(value: unknown, path: readonly (string | number)[] = []): read
 for (const result of results)
   for (const path of fieldsOf(result))
     test(`no result: ${result.kind} whose ${path.join(".")} is of another form`, () => {
-      assert.equal(readHelmResult(broken(result, path, null)), undefined);
-      assert.equal(readHelmResult(broken(result, path, { other: [7] })), undefined);
+      assert.equal(readAddonResult(broken(result, path, null)), undefined);
+      assert.equal(readAddonResult(broken(result, path, { other: [7] })), undefined);
     });
 
 for (const message of [
@@ -71,4 +71,4 @@ for (const message of [
   '{"kind":"failed","reason":"toString","message":"x","mayRepeat":true}',
   JSON.stringify({ kind: "applied", revision, chart, isNew: true, history: [], objects }),
 ])
-  test(`no result: ${message?.slice(0, 80)}`, () => assert.equal(readHelmResult(message), undefined));
+  test(`no result: ${message?.slice(0, 80)}`, () => assert.equal(readAddonResult(message), undefined));

@@ -1,13 +1,14 @@
-import type { HelmFailureReason, HelmResult } from "@talos-operator/helm";
+import type { AddonResult, HelmFailureReason, HelmResult } from "@talos-operator/helm";
+import { isManifestsResult } from "./read-manifests-result.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 type Check = (value: unknown) => boolean;
 
-/** What a worker of Helm told; `undefined` for anything that is no result. Whether it is to be believed is another question. */
-export function readHelmResult(message: string | undefined): HelmResult | undefined {
+/** What a worker of addons told; `undefined` for anything that is no result. Whether it is to be believed is another question. */
+export function readAddonResult(message: string | undefined): AddonResult | undefined {
   try {
     const told: unknown = JSON.parse(message ?? "");
-    return isResult(told) ? told : undefined;
+    return isResult(told) || isManifestsResult(told) ? told : undefined;
   } catch {
     // The kubelet cuts what is too long, and a worker that is killed tells nothing.
     return undefined;

@@ -1,5 +1,7 @@
+import { oneOfBoth } from "@talos-operator/api";
 import type { Finding, TalosClusterAddonRelease } from "@talos-operator/api";
 import { goDurationMs } from "./helm-options.ts";
+import { validateAfterManifests, validateManifests } from "./validate-manifests.ts";
 import { LONGEST_VALUES } from "./values-template.ts";
 
 /** What a release may ask for. */
@@ -18,17 +20,16 @@ const CHART_VERSION = /^[\w.+*^~<>=|, -]{1,100}$/;
 
 /** What is wrong with the spec of a release beyond its schema. Names alone: no part of a value is in it. Pure. */
 export function validateRelease(
-  { metadata, spec }: Pick<TalosClusterAddonRelease, "metadata" | "spec">,
+  { metadata, spec, status }: Pick<TalosClusterAddonRelease, "metadata" | "spec" | "status">,
   { allowPlainText = false }: ReleaseLimits = {},
 ): readonly Finding[] {
-  const { helmSpec } = spec;
-  const findings: Finding[] = [];
+  const { helmSpec, manifests } = spec;
+  if ((helmSpec === undefined) === (manifests === undefined)) return [oneOfBoth(helmSpec !== undefined)];
+  if (manifests !== undefined) return validateManifests(manifests, status);
+  const findings: Finding[] = [...validateAfterManifests(status)];
   const refuse = (field: string, message: string, remedy: string): void =>
     void findings.push({ field, message, remedy, reason: "SpecRefused" });
-  if (helmSpec === undefined) {
-    refuse("spec.helmSpec", "it is not there", "Name the chart and its repository");
-    return findings;
-  }
+  if (helmSpec === undefined) return findings;
   const {
     repoURL,
     chartName,

@@ -68,7 +68,7 @@ function hash(value: unknown): string {
 }
 
 /** Keys in one order: an object that is written anew makes no revision. */
-function sorted(value: unknown): unknown {
+export function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
   return Object.fromEntries(

@@ -1,10 +1,10 @@
 import { labels } from "@talos-operator/api";
-import type { HelmResult } from "@talos-operator/helm";
+import type { AddonResult } from "@talos-operator/helm";
 import type { WorkerKind } from "../workers/worker-kind.ts";
-import { readHelmResult } from "./read-result.ts";
+import { readAddonResult } from "./read-result.ts";
 
-/** Workers that drive Helm. */
-export const addonWorkers: WorkerKind<HelmResult> = {
+/** Workers that drive Helm, and apply objects without it. */
+export const addonWorkers: WorkerKind<AddonResult> = {
   component: "addon",
   command: "addon-worker",
   uidLabel: labels.addonUid,
@@ -12,5 +12,5 @@ export const addonWorkers: WorkerKind<HelmResult> = {
   ownerAnnotation: "talos-operator.dev/addon-release",
   // Helm and what it starts write below their home, and the rest of the file system is read-only.
   environment: { HOME: "/scratch", TMPDIR: "/scratch" },
-  readResult: readHelmResult,
+  readResult: readAddonResult,
 };

@@ -81,13 +81,7 @@ export const addonReleaseFaults: readonly Mutant[] = [
     name: "addon-finalizer-before-uninstall",
     about: "lets a release go that is still installed",
     workload,
-    edits: [
-      edit(
-        "decide",
-        'if (run?.task === "uninstall" && seen.run?.kind === "ended" && seen.run.result?.kind === "uninstalled")',
-        'if (run?.task === "uninstall" && seen.run?.kind !== "running")',
-      ),
-    ],
+    edits: [edit("decide", 'if (told?.kind === "uninstalled")', 'if (run?.task === "uninstall" && seen.run?.kind !== "running")')],
   },
   {
     name: "addon-success-of-no-result",
@@ -118,13 +112,7 @@ export const addonReleaseFaults: readonly Mutant[] = [
     name: "addon-dependency-not-waited-for",
     about: "installs beside what it depends on",
     tests: stories,
-    edits: [
-      edit(
-        "decide",
-        "if (first !== undefined && release.status?.revision === undefined)",
-        "if (first === '' && release.status?.revision === undefined)",
-      ),
-    ],
+    edits: [edit("decide", "if (first !== undefined && !wasInstalled(release))", "if (first === '' && !wasInstalled(release))")],
   },
   {
     name: "addon-rollback-repeated",

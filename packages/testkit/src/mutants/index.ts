@@ -1,5 +1,6 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
 import { addonReleaseFaults } from "./addon-releases.ts";
+import { addonManifestsFaults } from "./addon-manifests.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
 import { backupWorkerFaults } from "./backup-workers.ts";
 import { compositionFaults } from "./composition-faults.ts";
@@ -34,4 +35,5 @@ export const mutants: readonly Mutant[] = [
   ...addonControllerFaults,
   ...addonReleaseFaults,
   ...kubeletCertificateFaults,
+  ...addonManifestsFaults,
 ];

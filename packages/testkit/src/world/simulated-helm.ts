@@ -1,8 +1,23 @@
-import type { ChartFacts, HelmFailureReason, HelmResult, HelmSecrets, HelmTask, Revision, WorkloadRef } from "@talos-operator/helm";
+import { isManifestsTask } from "@talos-operator/helm";
+import type {
+  AddonResult,
+  AddonSecrets,
+  ChartFacts,
+  HelmFailureReason,
+  HelmResult,
+  HelmTask,
+  ManifestsResult,
+  ManifestsTask,
+  Revision,
+  WorkloadRef,
+} from "@talos-operator/helm";
 import type { AddonRunner } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
 
 type Request = Parameters<AddonRunner["start"]>[0];
+
+/** A request for Helm itself. */
+type HelmRequest = Request & { readonly task: HelmTask };
 
 /** What a run of the simulated Helm does. */
 export interface HelmFault {
@@ -19,6 +34,8 @@ export interface SimulatedHelmOptions {
   readonly faultOf?: (request: Request) => HelmFault | undefined;
   /** What a run does that is ended in the middle. Default: nothing was done by then. */
   readonly whenEnded?: (request: Request) => "never" | "dies" | "lost";
+  /** Does what is asked with sets of objects. Default: nobody can, and says so. */
+  readonly manifests?: SetWorker;
   /** What charts hold. Default: charts are empty, and releases are all that there is. */
   readonly contents?: ChartContents;
   /** Before a run works on a release, with what Helm knows of it. */
@@ -76,7 +93,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
   const faults = new Map<string, HelmFault[]>();
 
   /** A worker's whole work on one release. @returns `undefined` where it dies before it tells anything */
-  const carryOut = (request: Request, fault: HelmFault | undefined): HelmResult | undefined => {
+  const carryOut = (request: HelmRequest, fault: HelmFault | undefined): HelmResult | undefined => {
     const { task, secrets } = request;
     const key = keyOf(clusterOf(secrets), nameOf(task));
     if (fault?.kind === "never") return undefined;
@@ -161,21 +178,31 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
     }
   };
 
+  const work = async (request: Request, fault: HelmFault | undefined): Promise<AddonResult | undefined> => {
+    const { task, secrets } = request;
+    const { contents, manifests = noSets } = options;
+    if (isManifestsTask(task)) {
+      if (fault?.kind === "never" || fault?.kind === "dies") return undefined;
+      const told = await manifests(task, secrets);
+      return fault === undefined || fault.kind === "twice" ? told : undefined;
+    }
+    const result = carryOut({ ...request, task }, fault);
+    if (contents === undefined) return result;
+    if (result?.kind === "uninstalled") await contents.uninstall(task);
+    if (result?.kind !== "applied") return result;
+    const workloads = await contents.install(task);
+    return { ...result, objects: { total: workloads.length, workloads } };
+  };
+
   const settle = async (): Promise<void> => {
     for (const run of runs.values()) {
-      if (run.isDone || run.isStuck || clock.now() - run.since < TAKES_MS) continue;
+      if (run.isDone || run.isWorking || run.isStuck || clock.now() - run.since < TAKES_MS) continue;
       const fault = run.mayFail ? (faults.get(nameOf(run.request.task))?.shift() ?? options.faultOf?.(run.request)) : undefined;
       run.isStuck = fault?.kind === "hangs";
       if (run.isStuck) continue;
+      run.isWorking = true;
+      run.result = await work(run.request, fault);
       run.isDone = true;
-      const result = carryOut(run.request, fault);
-      run.result = result;
-      const { contents } = options;
-      if (contents === undefined) continue;
-      if (result?.kind === "uninstalled") await contents.uninstall(run.request.task);
-      if (result?.kind !== "applied") continue;
-      const workloads = await contents.install(run.request.task);
-      run.result = { ...result, objects: { total: workloads.length, workloads } };
     }
   };
 
@@ -203,7 +230,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         const scripted = faults.get(nameOf(request.task));
         const isStuck = scripted?.[0]?.kind === "hangs";
         if (isStuck) scripted.shift();
-        runs.set(request.name, { request, since: clock.now(), isStuck, isDone: false, mayFail: true, result: undefined });
+        runs.set(request.name, { request, since: clock.now(), isStuck, isWorking: false, isDone: false, mayFail: true, result: undefined });
       },
       async look(name) {
         await settle();
@@ -214,7 +241,9 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
       async remove(name) {
         const run = runs.get(name);
         runs.delete(name);
-        if (run !== undefined && !run.isDone) carryOut(run.request, { kind: options.whenEnded?.(run.request) ?? "never" });
+        const task = run?.request.task;
+        if (run === undefined || task === undefined || run.isDone || isManifestsTask(task)) return;
+        carryOut({ ...run.request, task }, { kind: options.whenEnded?.(run.request) ?? "never" });
       },
       async list() {
         await settle();
@@ -228,10 +257,11 @@ interface Run {
   readonly request: Request;
   readonly since: number;
   isStuck: boolean;
+  isWorking: boolean;
   isDone: boolean;
   /** One that went on after it hung ends well. */
   mayFail: boolean;
-  result: HelmResult | undefined;
+  result: AddonResult | undefined;
 }
 
 /** A lock that an ended run of ours left becomes a failed revision, as the worker makes it. */
@@ -257,10 +287,16 @@ function keyOf(cluster: string, release: string): string {
   return `${cluster} ${release}`;
 }
 
-function clusterOf({ kubeconfig }: HelmSecrets): string {
+function clusterOf({ kubeconfig }: AddonSecrets): string {
   return (JSON.parse(kubeconfig) as { readonly clusters: readonly [{ readonly cluster: { readonly server: string } }] }).clusters[0].cluster
     .server;
 }
+
+/** A worker of sets of objects. */
+export type SetWorker = (task: ManifestsTask, secrets: AddonSecrets) => Promise<ManifestsResult>;
+
+const noSets: SetWorker = () =>
+  Promise.resolve({ kind: "manifests-failed", reason: "failed", message: "This simulation applies no objects.", mayRepeat: false });
 
 const helm = "v4.2.4";
 

@@ -22,6 +22,8 @@ export interface Claim {
  */
 export function claimsOn(view: AddonView, addon: TalosClusterAddon, cluster: Cluster): readonly Claim[] {
   const text = releaseTextOfAddon(addon);
+  // A set of objects has no name in the cluster that another one could ask for: its objects are disputed, one by one.
+  if (text === "") return [wish(addon.metadata, true)];
   const on = view.releasesOn(cluster);
   const ours = releaseOn(view, addon, cluster);
   const holders = on.filter((release) => releaseTextOf(release) === text);

@@ -12,7 +12,7 @@ import {
 } from "@talos-operator/api";
 import type { TalosClusterAddon, TalosClusterAddonRelease, TalosControlPlane } from "@talos-operator/api";
 import type { JsonPatchOperation } from "@talos-operator/kube-runtime";
-import { helmSpecOf } from "./helm-release.ts";
+import { helmSpecOf, manifestsOf } from "./helm-release.ts";
 
 /** The value of the label that an addon's releases bear. */
 export function addonLabel({ metadata }: Pick<TalosClusterAddon, "metadata">): string {
@@ -49,6 +49,7 @@ export function releaseFor(
   const { namespace, name, uid } = controlPlane.metadata;
   const { dependsOn, namespaceLabels, rollback } = addon.spec;
   const helmSpec = helmSpecOf(addon);
+  const manifests = manifestsOf(addon);
   const isSameNamespace = namespace === addon.metadata.namespace;
   const isPublished = existing !== undefined && belongingOf(existing, addon) === "published";
   const { [annotations.addonNotSelected]: _marked, ...kept } = existing?.metadata.annotations ?? {};
@@ -78,6 +79,7 @@ export function releaseFor(
         ...(uid === undefined ? {} : { uid }),
       },
       ...(helmSpec === undefined ? {} : { helmSpec }),
+      ...(manifests === undefined ? {} : { manifests }),
       ...(dependsOn === undefined ? {} : { dependsOn: dependsOn.map((other) => addonReleaseName(name, other)) }),
       ...(namespaceLabels === undefined ? {} : { namespaceLabels }),
       ...(rollback === undefined ? {} : { rollback }),

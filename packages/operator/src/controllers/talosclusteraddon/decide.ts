@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { annotations, conditionFor, findCondition, findingsMessage, releaseOf } from "@talos-operator/api";
 import type {
   ConditionInput,
@@ -9,7 +10,7 @@ import type {
 import type { Part } from "../shared/kstatus.ts";
 import { claimsOn } from "./claims.ts";
 import { belongingOf, patchBetween, releaseFor } from "./compose.ts";
-import { helmSpecOf, releaseTextOf, releaseTextOfAddon } from "./helm-release.ts";
+import { helmSpecOf, manifestsOf, releaseTextOf, releaseTextOfAddon } from "./helm-release.ts";
 import { isOfEarlier, isOurs, isReleaseReady, releaseOn, selectorOf, selects, unsharedReferences, viewOf } from "./seen.ts";
 import type { AddonSeen, AddonView } from "./seen.ts";
 import type { Cluster } from "./selection.ts";
@@ -182,7 +183,8 @@ function isAdoptable(view: AddonView, addon: TalosClusterAddon, cluster: Cluster
     belongingOf(release, addon) === "nobody" &&
     view.clusterOf(release) === cluster &&
     release.spec.helmSpec?.chartName === helmSpecOf(addon)?.chartName &&
-    releaseTextOf(release) === releaseTextOfAddon(addon)
+    releaseTextOf(release) === releaseTextOfAddon(addon) &&
+    isDeepStrictEqual(release.spec.manifests, manifestsOf(addon))
   );
 }
 

@@ -1,4 +1,4 @@
-import type { HelmSpec, TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
+import type { HelmSpec, ManifestsSpec, TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
 
 /** A Helm release in a cluster. */
 interface HelmRelease {
@@ -22,6 +22,11 @@ export function helmSpecOf({ spec: { helmSpec, targetNamespace = "" } }: Pick<Ta
   return helmSpec === undefined || targetNamespace === "" ? helmSpec : { ...helmSpec, namespace: targetNamespace };
 }
 
+/** The set of objects that an addon's releases have; `undefined` where it is a chart. */
+export function manifestsOf({ spec: { manifests, targetNamespace = "" } }: Pick<TalosClusterAddon, "spec">): ManifestsSpec | undefined {
+  return manifests === undefined || targetNamespace === "" ? manifests : { ...manifests, namespace: targetNamespace };
+}
+
 /** What an addon is installed as; empty without a chart. */
 export function releaseTextOfAddon(addon: TalosClusterAddon): string {
   return textOf(helmSpecOf(addon));
@@ -37,11 +42,12 @@ function textOf(spec: HelmSpec | undefined): string {
 }
 
 /** Fields that lead to Secrets and ConfigMaps, which only the namespace of the release itself may hold. */
-export function namedReferences(spec: HelmSpec | undefined): readonly string[] {
+export function namedReferences(spec: HelmSpec | undefined, manifests: ManifestsSpec | undefined): readonly string[] {
   const { credentials, tlsConfig, valuesFrom = [] } = spec ?? {};
   return [
     ...(credentials === undefined ? [] : ["helmSpec.credentials"]),
     ...(tlsConfig?.caSecret === undefined ? [] : ["helmSpec.tlsConfig.caSecret"]),
     ...(valuesFrom.length === 0 ? [] : ["helmSpec.valuesFrom"]),
+    ...(manifests?.sources.some(({ configMapRef }) => configMapRef !== undefined) === true ? ["manifests.sources[].configMapRef"] : []),
   ];
 }

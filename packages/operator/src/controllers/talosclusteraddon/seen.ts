@@ -1,7 +1,7 @@
 import { addonReleaseName, annotations, isConditionTrue, reconcileModeOf } from "@talos-operator/api";
 import type { Finding, TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
 import { belongingOf } from "./compose.ts";
-import { helmSpecOf, namedReferences } from "./helm-release.ts";
+import { helmSpecOf, manifestsOf, namedReferences } from "./helm-release.ts";
 import { grants, readSelector } from "./selection.ts";
 import type { Cluster, ReadSelector } from "./selection.ts";
 
@@ -95,7 +95,7 @@ export function selectorOf({ spec }: TalosClusterAddon): ReadSelector {
 
 /** The fields that keep an addon from a cluster of another namespace: nothing is read across namespaces. */
 export function unsharedReferences(addon: TalosClusterAddon, { controlPlane }: Cluster): readonly string[] {
-  return controlPlane.metadata.namespace === addon.metadata.namespace ? [] : namedReferences(helmSpecOf(addon));
+  return controlPlane.metadata.namespace === addon.metadata.namespace ? [] : namedReferences(helmSpecOf(addon), manifestsOf(addon));
 }
 
 /** Whether an addon makes releases at all. */

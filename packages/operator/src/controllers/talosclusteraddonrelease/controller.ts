@@ -1,12 +1,14 @@
 import { finalizers, isConditionTrue, reconcileModeOf, talosClusterAddonReleaseResource } from "@talos-operator/api";
 import type { AddonRun, Finding, TalosClusterAddonRelease } from "@talos-operator/api";
-import type { HelmSecrets, HelmTask } from "@talos-operator/helm";
+import type { AddonSecrets, AddonTask } from "@talos-operator/helm";
 import { addFinalizer, createController, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, Informer, ObjectKey, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Keys, WorkloadDialer } from "@talos-operator/ports";
 import { helmOptionsOf } from "../../addons/helm-options.ts";
 import { kubeconfigFor } from "../../addons/kubeconfig.ts";
 import type { AddonRunner, HelmPresence } from "../../addons/runner.ts";
+import { manifestsWishOf } from "../../addons/manifests-wish.ts";
+import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import { wishOf } from "../../addons/wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
 import { elapsedMs } from "../../elapsed.ts";
@@ -28,8 +30,11 @@ import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
 import { withoutWaits } from "./without-network.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
-import { isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
+import { hasInventory, isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
+import { isManifestsRelease, isManifestsWish, reapplyAt, wasInstalled } from "./manifests.ts";
+import { manifestsTask } from "./manifests-task.ts";
+import { readManifests } from "./read-manifests.ts";
 import { readAccess, readValues } from "./read-values.ts";
 
 const FIELD_MANAGER = "talos-operator/talosclusteraddonrelease";
@@ -62,8 +67,8 @@ export interface ReleaseControllerOptions extends ControllerPorts, Pick<TalosCac
 
 /** What a run is given. */
 interface RunInput {
-  readonly task: HelmTask;
-  readonly secrets: HelmSecrets;
+  readonly task: AddonTask;
+  readonly secrets: AddonSecrets;
 }
 
 interface Looked {
@@ -139,7 +144,11 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const observe = async (
     release: TalosClusterAddonRelease,
     runs: readonly ListedRun[],
-  ): Promise<{ readonly seen: ReleaseSeen; readonly cluster: ClusterOfRelease; readonly wish: ReleaseWish | undefined }> => {
+  ): Promise<{
+    readonly seen: ReleaseSeen;
+    readonly cluster: ClusterOfRelease;
+    readonly wish: ReleaseWish | ManifestsWish | undefined;
+  }> => {
     const { namespace, uid } = release.metadata;
     const isGoing = release.metadata.deletionTimestamp !== undefined;
     const cluster = await clusterOf(release, options, client);
@@ -155,7 +164,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       unready: (release.spec.dependsOn ?? []).filter(
         (name) => !isConditionTrue(releases.store.get({ namespace, name })?.status?.conditions, "Ready"),
       ),
-      withoutHelm: helm?.found === false ? helm.message : undefined,
+      // Objects need a worker, and no Helm.
+      withoutHelm: helm?.found === false && (helm.withoutWorkers === true || !isManifestsRelease(release)) ? helm.message : undefined,
       run: release.status?.run === undefined ? undefined : await runner.look(release.status.run.name),
       othersRunning: runs.filter((run) => !run.hasEnded && run.owner.uid !== uid).length,
       health: isGoing ? undefined : await healthOf(release, cluster, wish),
@@ -164,7 +174,15 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   };
 
   const wishFor = async ({ metadata, spec, status }: TalosClusterAddonRelease, { facts, values }: ClusterOfRelease): Promise<SeenWish> => {
-    if (facts === undefined || values === undefined || spec.helmSpec === undefined) return { kind: "not-asked" };
+    if (facts === undefined || values === undefined) return { kind: "not-asked" };
+    if (spec.manifests !== undefined) {
+      const sources = await readManifests(spec.manifests, metadata.namespace ?? "", client);
+      if (sources.kind === "missing") return sources;
+      const { manifests, namespaceLabels } = spec;
+      const asked = { manifests, ...(namespaceLabels === undefined ? {} : { namespaceLabels }) };
+      return { kind: "there", wish: manifestsWishOf(metadata.name, asked, sources.value), isSetSyntax: false };
+    }
+    if (spec.helmSpec === undefined) return { kind: "not-asked" };
     const read = await readValues(spec.helmSpec, values, metadata.namespace ?? "", client);
     if (read.kind === "missing") return read;
     const { documents, isSetSyntax } = read.value;
@@ -174,10 +192,14 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
 
   /** Looks at what a settled release runs, when it is time. */
   const healthOf = async (
-    { metadata: { uid = "", namespace }, status }: TalosClusterAddonRelease,
+    release: TalosClusterAddonRelease,
     { facts }: ClusterOfRelease,
     wish: SeenWish,
   ): Promise<SeenHealth | undefined> => {
+    const {
+      metadata: { uid = "", namespace },
+      status,
+    } = release;
     const { inputs, run, rolledBack } = status ?? {};
     if (facts === undefined || run !== undefined || wish.kind !== "there") return undefined;
     if (wish.wish.inputs !== inputs && wish.wish.inputs !== rolledBack?.from) return undefined;
@@ -185,7 +207,11 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     const before = looked.get(uid);
     const left = before === undefined || before.inputs !== inputs ? 0 : before.health.lookAgainMs - elapsedMs(before.at, now);
     if (before !== undefined && left > 0) return { ...before.health, lookAgainMs: left };
-    const health = await lookAt(facts, namespace, status ?? {});
+    const health = soonEnough(
+      await lookAt(facts, namespace, status ?? {}, release.spec.manifests?.mode !== "Once"),
+      reapplyAt(release),
+      now,
+    );
     looked.set(uid, { inputs, at: now, health });
     return health;
   };
@@ -193,7 +219,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const lookAt = async (
     facts: ClusterFacts,
     namespace: string | undefined,
-    { workloads = [], releaseName: name = "", releaseNamespace = "" }: NonNullable<TalosClusterAddonRelease["status"]>,
+    { workloads = [], releaseName: name = "", releaseNamespace = "", manifests }: NonNullable<TalosClusterAddonRelease["status"]>,
+    mayBeMadeAnew: boolean,
   ): Promise<SeenHealth> => {
     const total = workloads.length;
     const rest = Math.round(READY_LOOK_MS * (0.9 + 0.2 * random.fraction()));
@@ -209,9 +236,12 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       try {
         const waiting = await unreadyWorkloads(api.client, workloads, CALL_MS);
         if (
+          mayBeMadeAnew &&
           waiting.length === total &&
           waiting.every((one) => one.includes(NOT_THERE)) &&
-          !(await isKnownToHelm(api.client, { name, namespace: releaseNamespace }, CALL_MS))
+          !(manifests === undefined
+            ? await isKnownToHelm(api.client, { name, namespace: releaseNamespace }, CALL_MS)
+            : await hasInventory(api.client, manifests.inventory, CALL_MS))
         )
           return { kind: "gone", ready: undefined, lookAgainMs: UNREADY_LOOK_MS };
         return { kind: "seen", ready: total - waiting.length, total, waiting, lookAgainMs: waiting.length === 0 ? rest : UNREADY_LOOK_MS };
@@ -230,7 +260,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     { fields }: ReleaseDecision,
     run: AddonRun,
     { facts, lacksNetwork }: ClusterOfRelease,
-    wish: ReleaseWish | undefined,
+    wish: ReleaseWish | ManifestsWish | undefined,
   ): Promise<RunInput | { readonly waits: string }> => {
     const { namespace = "", uid = "" } = release.metadata;
     const { releaseName, releaseNamespace } = fields;
@@ -247,6 +277,12 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         endedRuns: fields.endedRuns ?? [],
         run: run.id,
       };
+      if (isManifestsRelease(release)) {
+        const task = manifestsTask(release, run, base, wish !== undefined && isManifestsWish(wish) ? wish : undefined);
+        return task === undefined
+          ? { waits: "What is to be applied cannot be read." }
+          : { task: task.task, secrets: { kubeconfig, values: [], texts: task.texts } };
+      }
       if (run.task === "uninstall")
         return {
           task: { ...base, kind: "uninstall", options: helmOptionsOf(release.spec.helmSpec?.options) },
@@ -258,7 +294,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
           secrets: { kubeconfig, values: [] },
         };
       // What it was begun for is not what is wanted by now: it is late one day, or found done, and the next one is begun.
-      if (wish === undefined || release.spec.helmSpec === undefined) return { waits: "What is to be installed cannot be read." };
+      if (wish === undefined || isManifestsWish(wish) || release.spec.helmSpec === undefined)
+        return { waits: "What is to be installed cannot be read." };
       const access = await readAccess(release.spec.helmSpec, namespace, client);
       if (access.kind === "missing") return { waits: access.message };
       const { namespaceLabels, rollback } = release.spec;
@@ -292,7 +329,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     // What it runs is looked at anew when it has ended.
     looked.delete(uid);
     await runner.start({ name: run.name, task, secrets, owner: { namespace, name, uid } });
-    options.log.info({ release: name, namespace, run: run.name, task: run.task }, "Started a run of Helm");
+    options.log.info({ release: name, namespace, run: run.name, task: run.task }, "Started a run of an addon");
   };
 
   /** @returns when to come again because the status is not stored; `undefined` = it is */
@@ -344,7 +381,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         map: ({ metadata }) =>
           releases.store
             .list(metadata.namespace)
-            .filter(({ spec, status }) => spec.dependsOn?.includes(metadata.name) === true && status?.revision === undefined)
+            .filter((release) => release.spec.dependsOn?.includes(metadata.name) === true && !wasInstalled(release))
             .map((release) => release.metadata),
         priority: "low",
       }),
@@ -368,6 +405,11 @@ function withWords(decision: ReleaseDecision, words: string): ReleaseDecision {
   return decision.act.kind === "begin"
     ? { ...decision, conditions, fields: { ...fields, run: undefined }, isBusy: false }
     : { ...decision, conditions };
+}
+
+/** What is to be applied again is looked at by then. */
+function soonEnough(health: SeenHealth, again: number | undefined, now: number): SeenHealth {
+  return again === undefined ? health : { ...health, lookAgainMs: Math.min(health.lookAgainMs, Math.max(READY_LOOK_MS / 30, again - now)) };
 }
 
 function addressesOf(facts: ClusterFacts): readonly string[] {

@@ -9,15 +9,31 @@ import type {
   TalosClusterAddonRelease,
   TalosClusterAddonReleaseStatus,
 } from "@talos-operator/api";
-import type { AppliedResult, HelmFailed, HelmResult, Revision, RolledBackResult } from "@talos-operator/helm";
+import type { AddonResult, AppliedResult, HelmFailed, ManifestsAppliedResult, Revision, RolledBackResult } from "@talos-operator/helm";
 import { helmOptionsOf, idleHelmFields } from "../../addons/helm-options.ts";
 import { addonRunId, addonRunName } from "../../addons/runner.ts";
 import type { AddonRunState } from "../../addons/runner.ts";
+import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure } from "./failures.ts";
 import type { SeenHealth } from "./health.ts";
 import { afterEdit, chartAfter, isHeldBack, openRollback, rememberedRollback, rollbackProblem, triedBy } from "./rollback.ts";
+import {
+  MANIFESTS_MS,
+  appliedFields,
+  appliedWords,
+  appliedWordsOf,
+  failureOfManifests,
+  inventoryOf,
+  isManifestsRelease,
+  isManifestsWish,
+  isReapplying,
+  isToReapply,
+  keptWords,
+  quietly,
+  wasInstalled,
+} from "./manifests.ts";
 
 /** Workers of all addons at once. */
 const RUNS_AT_ONCE = 2;
@@ -58,7 +74,7 @@ export type SeenCluster =
 /** What should be installed, and whether all that it is made of could be read. */
 export type SeenWish =
   | { readonly kind: "not-asked" }
-  | { readonly kind: "there"; readonly wish: ReleaseWish; readonly isSetSyntax: boolean }
+  | { readonly kind: "there"; readonly wish: ReleaseWish | ManifestsWish; readonly isSetSyntax: boolean }
   | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string };
 
 /** Everything that one pass over a release looks at. */
@@ -119,7 +135,10 @@ export interface ReleaseDecision {
 export function decideRelease(seen: ReleaseSeen): ReleaseDecision {
   const { release } = seen;
   if (release.metadata.deletionTimestamp !== undefined) return decideDeletion(seen);
-  if (release.status?.run !== undefined) return afterRun(seen, release.status.run);
+  if (release.status?.run !== undefined) {
+    const decision = afterRun(seen, release.status.run);
+    return isReapplying(seen, release.status.run) ? quietly(seen, decision) : decision;
+  }
   const held = hold(seen);
   if (held !== undefined) return held;
   if (seen.wish.kind !== "there") return waiting(seen, "Installing", "What is to be installed is being read.", LOOK_MS);
@@ -141,20 +160,24 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
   if (cluster.kind === "waiting") return waiting(seen, "WaitingForCluster", cluster.message);
   if (seen.withoutHelm !== undefined) return waiting(seen, "HelmNotFound", seen.withoutHelm, 60_000);
   const [first] = seen.unready;
-  if (first !== undefined && release.status?.revision === undefined)
+  if (first !== undefined && !wasInstalled(release))
     return waiting(seen, "WaitingForDependency", `TalosClusterAddonRelease ${first} is not Ready.`);
   return wish.kind === "missing" ? waiting(seen, wish.reason, wish.message) : undefined;
 }
 
 /** Nothing is open: what was last installed is compared with what should be. */
-function toward(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
+function toward(seen: ReleaseSeen, wish: ReleaseWish | ManifestsWish): ReleaseDecision {
   const { release, health } = seen;
   const { status } = release;
-  const back = openRollback(release);
+  const back = isManifestsWish(wish) ? undefined : openRollback(release);
   if (back !== undefined) return attempt(seen, { task: "rollback", inputs: wish.inputs, revision: back }, wish.release);
-  // What Helm does not know any more is installed anew.
   const isThere = status?.inputs === wish.inputs || isHeldBack(release, wish);
-  return isThere && health?.kind !== "gone" ? installed(seen) : attempt(seen, { task: "apply", inputs: wish.inputs }, wish.release);
+  const isAgain = status?.inputs === wish.inputs && isToReapply(seen);
+  const isRepeated = isAgain || (isManifestsWish(wish) && status?.failedInputs === wish.inputs);
+  // What Helm does not know any more is installed anew.
+  if (isThere && health?.kind !== "gone" && !isRepeated) return installed(seen);
+  const decision = attempt(seen, { task: "apply", inputs: wish.inputs }, wish.release);
+  return isAgain ? quietly(seen, decision) : decision;
 }
 
 /** What a run is for. */
@@ -189,7 +212,7 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
   // The last run is part of it: the same inputs may be installed, left and come back.
   const id = addonRunId(uid, errand.task, `${generation}/${tried ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
   const run: AddonRun = { name: addonRunName(id), id, ...errand, startedAt: rfc3339(now) };
-  const message = `${doing(errand, status.revision === undefined)} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
+  const message = `${doing(errand, release)} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
   return {
     act: { kind: "begin", run },
     fields: {
@@ -199,6 +222,7 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
       releaseName: name,
       releaseNamespace: namespace,
       ...(tried === undefined || status.failedInputs === tried ? {} : { failedInputs: undefined, attempts: undefined }),
+      ...(isManifestsRelease(release) ? { manifests: { ...status.manifests, inventory: inventoryOf(release) } } : {}),
     },
     conditions: conditionsOf(seen, "Installing", message),
     isBusy: true,
@@ -207,10 +231,11 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
   };
 }
 
-function doing({ task, revision }: Errand, isFirst: boolean): string {
+function doing({ task, revision }: Errand, release: TalosClusterAddonRelease): string {
   if (task === "rollback") return `Going back to revision ${revision ?? 0} of`;
   if (task === "uninstall") return "Uninstalling";
-  return isFirst ? "Installing" : "Upgrading";
+  if (isManifestsRelease(release)) return "Applying";
+  return release.status?.revision === undefined ? "Installing" : "Upgrading";
 }
 
 /** The newest revision is what should be. */
@@ -219,7 +244,9 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
   const { status } = release;
   const isHeld = seen.wish.kind === "there" && isHeldBack(release, seen.wish.wish);
   const held = isHeld ? ", which a person went back to; an edit of the spec installs what it asks for" : "";
-  const words = `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}${held}`;
+  const words = isManifestsRelease(release)
+    ? appliedWordsOf(release)
+    : `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}${held}`;
   const fields = {
     ...fieldsOf(release),
     nextAttemptTime: undefined,
@@ -271,7 +298,11 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   return {
     act: state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" },
     fields: fieldsOf(seen.release),
-    conditions: conditionsOf(seen, "Installing", `Helm is at work, by the run ${run.name}.${waits}`),
+    conditions: conditionsOf(
+      seen,
+      "Installing",
+      `${isManifestsRelease(seen.release) ? "The worker" : "Helm"} is at work, by the run ${run.name}.${waits}`,
+    ),
     isBusy: true,
     news: [],
     requeueAfterMs: LOOK_MS,
@@ -291,18 +322,22 @@ function isLate({ now, release }: ReleaseSeen, { startedAt }: AddonRun): boolean
 }
 
 /** How long a worker may work. Milliseconds. */
-export function taskTimeoutMs({ spec }: TalosClusterAddonRelease): number {
+export function taskTimeoutMs(release: TalosClusterAddonRelease): number {
+  const { spec } = release;
+  if (isManifestsRelease(release)) return MANIFESTS_MS;
   const step = helmOptionsOf(spec.helmSpec?.options).timeoutMs ?? 0;
   // Hooks before and after, the objects in between, and the way back.
   return 3 * step + AROUND_HELM_MS;
 }
 
-function ending(seen: ReleaseSeen, run: AddonRun, result: HelmResult | undefined): ReleaseDecision {
+function ending(seen: ReleaseSeen, run: AddonRun, result: AddonResult | undefined): ReleaseDecision {
   if (result === undefined)
     return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true });
   if (result.kind === "failed") return endOfTry(seen, run, failureOf(result), result);
+  if (result.kind === "manifests-failed") return endOfTry(seen, run, failureOfManifests(result));
   if (result.kind === "applied" && run.task === "apply") return applied(seen, run, result);
   if (result.kind === "rolled-back" && run.task === "rollback") return rolledBack(seen, run, result);
+  if (result.kind === "manifests-applied" && run.task === "apply") return manifestsApplied(seen, run, result);
   return endOfTry(seen, run, {
     reason: "HelmClientFailed",
     message: `The run ${run.name} told a result of another task.`,
@@ -313,7 +348,7 @@ function ending(seen: ReleaseSeen, run: AddonRun, result: HelmResult | undefined
 function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): ReleaseDecision {
   const { release, wish } = seen;
   const { chart, revision } = result;
-  const asked = wish.kind === "there" && wish.wish.inputs === run.inputs ? wish.wish.asked : "";
+  const asked = wish.kind === "there" && wish.wish.inputs === run.inputs && !isManifestsWish(wish.wish) ? wish.wish.asked : "";
   const message = `${chart.name} ${chart.version} is deployed as revision ${revision.number}.`;
   const { kubeVersion, appVersion } = chart;
   return {
@@ -368,6 +403,22 @@ function rolledBack(seen: ReleaseSeen, run: AddonRun, { revision, history, objec
     conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
     isBusy: false,
     news: [{ reason: "AddonRolledBack", note: message }],
+    requeueAfterMs: 0,
+  };
+}
+
+function manifestsApplied(seen: ReleaseSeen, run: AddonRun, result: ManifestsAppliedResult): ReleaseDecision {
+  const { release } = seen;
+  const fields = { ...fieldsOf(release), ...ended(release, run), ...untried, inputs: run.inputs, ...appliedFields(release, result) };
+  const message = `${appliedWords(result.objects, result.kept)}.`;
+  // What is applied once more every hour is no news.
+  const isNews = release.status?.inputs !== run.inputs || result.pruned > 0;
+  return {
+    act: { kind: "none" },
+    fields,
+    conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
+    isBusy: false,
+    news: isNews ? [{ reason: "AddonInstalled", note: message }] : [],
     requeueAfterMs: 0,
   };
 }
@@ -430,8 +481,13 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
   // Nothing was ever begun.
   if (releaseName === undefined || releaseNamespace === undefined) return acting(seen, { kind: "remove-finalizer" });
   const name = `${releaseNamespace}/${releaseName}`;
-  if (run?.task === "uninstall" && seen.run?.kind === "ended" && seen.run.result?.kind === "uninstalled")
+  const told = run?.task === "uninstall" && seen.run?.kind === "ended" ? seen.run.result : undefined;
+  if (told?.kind === "uninstalled")
     return acting(seen, { kind: "remove-finalizer" }, [{ reason: "AddonUninstalled", note: `${name} is uninstalled.` }]);
+  if (told?.kind === "manifests-removed")
+    return acting(seen, { kind: "remove-finalizer" }, [
+      { reason: "AddonUninstalled", note: `${told.deleted} objects of ${name} are deleted${keptWords(told.kept)}.` },
+    ]);
   // When the cluster goes, nothing is uninstalled: its machines are wiped.
   if (cluster.kind === "absent" || cluster.kind === "going")
     return acting(seen, { kind: "remove-finalizer" }, [
@@ -480,7 +536,9 @@ function afterUninstall(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
     const failure: Failure =
       result?.kind === "failed"
         ? failureOf(result)
-        : { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true };
+        : result?.kind === "manifests-failed"
+          ? failureOfManifests(result)
+          : { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true };
     const decision = endOfTry(seen, run, { ...failure, mayRepeat: true });
     return { ...decision, conditions: conditionsOf(seen, "Deleting", failure.message) };
   }

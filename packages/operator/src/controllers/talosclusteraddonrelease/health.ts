@@ -57,6 +57,13 @@ export async function isKnownToHelm(
   return items.length > 0;
 }
 
+const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
+
+/** Whether the cluster has the inventory of a set of objects. @throws KubeApiError when the cluster does not answer */
+export async function hasInventory(client: KubeClient, name: string, timeoutMs: number): Promise<boolean> {
+  return (await client.resource(configMaps).tryGet({ namespace: "kube-system", name }, { timeoutMs })) !== undefined;
+}
+
 /** What of the objects is not ready. @throws KubeApiError when the cluster does not answer */
 export async function unreadyWorkloads(client: KubeClient, refs: readonly WorkloadRef[], timeoutMs: number): Promise<readonly string[]> {
   const words = await Promise.all(

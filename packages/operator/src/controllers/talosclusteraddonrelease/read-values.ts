@@ -46,7 +46,8 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
   }
 }
 
-async function configText(name: string, key: string, isOptional: boolean, namespace: string, client: KubeClient) {
+/** The text under a key of a ConfigMap. @throws KubeApiError */
+export async function configText(name: string, key: string, isOptional: boolean, namespace: string, client: KubeClient) {
   const map = await client
     .resource<{ readonly metadata: object; readonly data?: Readonly<Record<string, string>> }>(configMaps)
     .tryGet({ namespace, name });

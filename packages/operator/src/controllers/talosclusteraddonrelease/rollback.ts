@@ -24,7 +24,7 @@ export function openRollback(release: TalosClusterAddonRelease): number | undefi
 }
 
 /** What the spec asks for is what a person went back from. */
-export function isHeldBack({ status }: TalosClusterAddonRelease, { inputs }: ReleaseWish): boolean {
+export function isHeldBack({ status }: TalosClusterAddonRelease, { inputs }: Pick<ReleaseWish, "inputs">): boolean {
   return status?.rolledBack?.from === inputs;
 }
 
