@@ -144,6 +144,37 @@ describe("the workloads of a simulated cluster", () => {
     assert.deepEqual(nodesOf(await pods()), ["cp"]);
   });
 
+  it("lets a Node that is not Ready take only what tolerates that, and says so by a taint", async () => {
+    const { world, pods, status, time, revision } = await start([], "controllers");
+    await world.create("/api/v1/nodes", { metadata: { name: "n1" }, spec: { taints: [{ key: "own", effect: "NoExecute" }] } });
+    const tell = (ready: string): Promise<unknown> =>
+      world.ok(world.patch("/api/v1/nodes/n1/status", "merge", { status: { conditions: [{ type: "Ready", status: ready }] } }));
+    const taints = async (): Promise<readonly unknown[]> => {
+      time.advance(0);
+      return objectsAt(objectAt(await world.ok(world.get("/api/v1/nodes/n1")), "spec"), "taints").map(({ key }) => key);
+    };
+    assert.deepEqual(await taints(), ["own", "node.kubernetes.io/not-ready"]);
+    await tell("Unknown");
+    assert.deepEqual(await taints(), ["own", "node.kubernetes.io/unreachable"]);
+    await tell("True");
+    assert.deepEqual(await taints(), ["own"]);
+    await tell("False");
+    const tolerant = { tolerations: [{ operator: "Exists" }] };
+    await world.create(apps("daemonsets"), workload(undefined, "i:1", { template: template("i:1", tolerant) }));
+    await world.create(
+      apps("deployments"),
+      workload(1, "i:1", { template: template("i:1", { tolerations: [{ key: "own", operator: "Exists" }] }) }),
+    );
+    assert.deepEqual(nodesOf(await pods()), ["n1", "undefined"]);
+    const { desiredNumberScheduled, numberUnavailable } = await status(apps("daemonsets", "a"));
+    assert.deepEqual([desiredNumberScheduled, numberUnavailable], [1, 1]);
+    await tell("True");
+    assert.deepEqual(nodesOf(await pods()), ["n1", "n1"]);
+    const before = revision();
+    time.advance(600_000);
+    assert.equal(revision(), before, "a settled cluster was written to");
+  });
+
   it("gives a StatefulSet its numbered pods, replaces them all, and takes them from the end", async () => {
     const { world, pods, status } = await start(["n1"]);
     await world.create(apps("statefulsets"), workload(3, "i:1", { serviceName: "s" }));

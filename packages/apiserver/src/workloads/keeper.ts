@@ -1,5 +1,6 @@
 import type { ApiContext } from "../routes/context.ts";
 import { settleDeployment } from "./deployments.ts";
+import { isWronglyTainted, settleNode } from "./node-taints.ts";
 import { removeStranded, runPods } from "./nodes.ts";
 import { settleDaemonSet, settleJob, settleReplicaSet, settleStatefulSet } from "./sets.ts";
 import { ClusterView } from "./view.ts";
@@ -13,6 +14,7 @@ const mostRounds = 500;
 /**
  * The least of a controller manager, a scheduler and kubelets that simulated clusters need: Deployments, ReplicaSets, StatefulSets,
  * DaemonSets and Jobs get their pods, pods get a Node and run at once, and what they run on a Node that goes away is made again elsewhere.
+ * Nodes bear the taint of their condition.
  * It works from a timer of 0 ms after something changed, looks at the present state only, and writes nothing where nothing changed.
  * Nothing is executed.
  */
@@ -42,9 +44,13 @@ export class WorkloadKeeper {
     this.#timer = this.#context.timers.schedule(0, () => this.#work());
   }
 
-  /** Nodes alone are no work: an empty cluster stays as quiet as it is. */
+  /** Nodes alone are no work, but for their taints: an empty cluster stays as quiet as it is. */
   #hasWork(): boolean {
-    return watched.some((resource) => resource !== "/nodes" && this.#context.state.list(resource).length > 0);
+    const { state } = this.#context;
+    return (
+      watched.some((resource) => resource !== "/nodes" && state.list(resource).length > 0) ||
+      state.list("/nodes").some(({ object }) => isWronglyTainted(object))
+    );
   }
 
   #work(): void {
@@ -65,6 +71,7 @@ export class WorkloadKeeper {
 
   #round(view: ClusterView): void {
     removeStranded(view);
+    for (const node of view.list("/nodes")) settleNode(view, node);
     for (const job of view.list("batch/jobs")) settleJob(view, job);
     for (const set of view.list("apps/daemonsets")) settleDaemonSet(view, set);
     for (const set of view.list("apps/statefulsets")) settleStatefulSet(view, set);

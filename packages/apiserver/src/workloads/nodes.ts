@@ -3,12 +3,11 @@ import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, objectsAt, stringAt } from "../request/json.ts";
 import { isActive, templateHash, type ClusterView } from "./view.ts";
 
-/** True when a Node takes this pod: Ready, selected, its taints tolerated and, but for daemons, not cordoned. */
+/** True when a Node takes this pod: selected, its taints tolerated and, but for daemons, not cordoned. One that is not Ready has a taint for it. */
 export function takes(node: JsonObject, podSpec: JsonObject, isDaemon: boolean): boolean {
   const spec = objectAt(node, "spec");
   const labels = objectAt(metadataOf(node), "labels");
-  const ready = objectsAt(objectAt(node, "status"), "conditions").some(({ type, status }) => type === "Ready" && status === "True");
-  if (!ready || metadataOf(node)["deletionTimestamp"] !== undefined) return false;
+  if (metadataOf(node)["deletionTimestamp"] !== undefined) return false;
   if (spec["unschedulable"] === true && !isDaemon) return false;
   if (!Object.entries(objectAt(podSpec, "nodeSelector")).every(([key, value]) => labels[key] === value)) return false;
   const tolerations = objectsAt(podSpec, "tolerations");

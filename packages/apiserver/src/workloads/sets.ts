@@ -105,13 +105,16 @@ export function settleDaemonSet(view: ClusterView, set: JsonObject): void {
       view.create("/pods", maker, `${nameOf(set)}-`, podOf(template, { [label]: hash }, place));
     } else if (isRolling && objectAt(metadataOf(pod), "labels")[label] !== hash) view.remove("", "pods", pod);
   }
-  const now = view.ownedBy("/pods", set).filter(isActive);
+  const isWanted = (pod: JsonObject): boolean => nodes.some((node) => objectAt(pod, "spec")["nodeName"] === metadataOf(node)["name"]);
+  const all = view.ownedBy("/pods", set).filter(isActive);
+  // One on a Node that takes none any more stays, and counts for nothing.
+  const now = all.filter(isWanted);
   const ready = readyCount(now);
   view.update("apps/daemonsets", set, {
     ...set,
     status: {
       currentNumberScheduled: now.length,
-      numberMisscheduled: 0,
+      numberMisscheduled: all.length - now.length,
       desiredNumberScheduled: nodes.length,
       numberReady: ready,
       observedGeneration: metadataOf(set)["generation"],
