@@ -32,7 +32,7 @@ export interface ConfigFacts {
   readonly nodeTaints: Readonly<Record<string, string>>;
   readonly allowsSchedulingOnControlPlane: boolean;
   readonly hasDiscovery: boolean;
-  /** Talos or its manifests bring a network plugin; false: somebody installs one. Of workers from 1.14 on always true, whose configuration does not say. */
+  /** Talos or its manifests bring a network plugin; false: somebody installs one. What a control plane says counts: workers apply no manifests. */
   readonly bringsNetwork: boolean;
   /** Disk to install to; empty when the configuration names none. */
   readonly installDisk: string;
@@ -91,18 +91,12 @@ function readFacts(text: string): ConfigFacts {
     nodeTaints: facts.nodeTaints,
     allowsSchedulingOnControlPlane: facts.allowSchedulingOnControlPlanes,
     hasDiscovery: facts.discovery,
-    bringsNetwork: facts.cniName !== "none" && !leavesNetworkOut(facts),
+    bringsNetwork: facts.bringsNetwork,
     installDisk: facts.install.disk ?? "",
     machineToken: facts.machineToken ?? "",
     rotatesServerCertificates: facts.rotatesServerCertificates,
     blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),
   };
-}
-
-/** A control plane that is configured in documents names a network plugin, or manifests, or leaves it to somebody else. */
-function leavesNetworkOut({ machineType, cniName, documents }: ReturnType<typeof describeMachineConfig>): boolean {
-  const has = (kind: string): boolean => documents.some((identity) => identity.split("/")[1] === kind);
-  return machineType === "controlplane" && cniName === undefined && has("KubeNetworkConfig") && !has("KubeExternalManifestConfig");
 }
 
 const apiPort = 50_000;

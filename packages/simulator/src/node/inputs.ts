@@ -45,7 +45,8 @@ export type MachineInput =
   | { readonly kind: "etcd-left"; readonly how: "removed" | "stopped" | "emptied" }
   | { readonly kind: "etcd-promoted" }
   | { readonly kind: "kubernetes-reachable" }
-  | { readonly kind: "node-registered" }
+  /** `lacksNetwork`: Talos brings its cluster no network plugin. */
+  | { readonly kind: "node-registered"; readonly lacksNetwork: boolean }
   | { readonly kind: "node-forgotten" }
   /** A network plugin that somebody installed in the cluster runs on this machine. */
   | { readonly kind: "network-installed" }

@@ -135,7 +135,9 @@ interface KubernetesState {
   readonly hasStaticPods: boolean;
   readonly isNodeRegistered: boolean;
   readonly isNodeReady: boolean;
-  /** Somebody's network plugin ran here, which Talos was told not to bring. Goes with EPHEMERAL. */
+  /** Talos brings its cluster no network plugin: the control planes' configuration leaves that to somebody else. Found out when the Node registers. */
+  readonly lacksNetwork?: boolean;
+  /** Somebody's network plugin ran here, which Talos was told not to bring. Its configuration stays when its pod goes, and goes with EPHEMERAL. */
   readonly hasForeignNetwork?: boolean;
 }
 

@@ -135,7 +135,7 @@ test("whatever happens, a step is repeatable, its value is JSON, and the boot id
     { kind: "etcd-founded", cluster: "k-1", memberId: "00000000000000aa" },
     { kind: "etcd-health", isHealthy: true },
     { kind: "kubernetes-reachable" },
-    { kind: "node-registered" },
+    { kind: "node-registered", lacksNetwork: false },
     { kind: "restart-service", id: "kubelet" },
     apply,
     { ...apply, how: "staged" },

@@ -41,9 +41,12 @@ export function nextDue(machine: Machine): number | undefined {
 
 /** A kubelet without a network plugin says "cni plugin not initialized" for as long as there is none. */
 function becomeReady(run: Run): void {
-  const { machine } = run;
-  if (activeFacts(machine)?.bringsNetwork !== false || machine.kubernetes.hasForeignNetwork === true)
-    run.after("node-ready", run.timings.nodeReadyMs);
+  if (hasNetwork(run.machine)) run.after("node-ready", run.timings.nodeReadyMs);
+}
+
+/** Pods of this machine get a network: Talos brings one, or a plugin was installed. */
+export function hasNetwork({ kubernetes }: Machine): boolean {
+  return kubernetes.lacksNetwork !== true || kubernetes.hasForeignNetwork === true;
 }
 
 function handle(run: Run, input: MachineInput): void {
@@ -108,9 +111,10 @@ function handle(run: Run, input: MachineInput): void {
       else if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !run.has("node-ready")) becomeReady(run);
       return;
     case "node-registered":
-      run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: true } });
+      run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: true, lacksNetwork: input.lacksNetwork } });
       return becomeReady(run);
     case "network-installed":
+      if (machine.kubernetes.hasForeignNetwork === true) return;
       run.set({ kubernetes: { ...machine.kubernetes, hasForeignNetwork: true } });
       if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !machine.kubernetes.isNodeReady) becomeReady(run);
       return;

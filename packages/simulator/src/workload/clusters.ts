@@ -5,7 +5,7 @@ import type { EtcdContents } from "../etcd/database.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
 import { activeFacts, nodenameOf, secretFingerprint } from "../node/identity.ts";
 import type { Machine } from "../node/machine.ts";
-import { etcdRuns } from "../node/step.ts";
+import { etcdRuns, hasNetwork } from "../node/step.ts";
 import type { ConfigFacts } from "../node/config-facts.ts";
 import type { WorkloadApi, WorkloadCluster } from "./api.ts";
 import { grantBuiltinRights } from "./builtin-rights.ts";
@@ -74,13 +74,14 @@ export class WorkloadClusters {
   registerNode(cell: Cell): void {
     const entry = this.#entryFor(cell.state);
     if (entry === undefined) return;
-    if (this.#api === undefined) return cell.dispatch({ kind: "node-registered" });
+    const registered = { kind: "node-registered", lacksNetwork: !this.#bringsNetwork(entry) } as const;
+    if (this.#api === undefined) return cell.dispatch(registered);
     const { bootId } = cell.state;
     this.#order(entry, async (cluster) => {
       await writeNode(cluster.transport, nodeObjectOf(cell.state, this.#world.clock.now()));
       entry.registered.set(cell, bootId);
       await this.#askForCertificate(cluster, cell.state);
-      if (cell.state.bootId === bootId && cell.state.power === "on") cell.dispatch({ kind: "node-registered" });
+      if (cell.state.bootId === bootId && cell.state.power === "on") cell.dispatch(registered);
     });
   }
 
@@ -135,11 +136,11 @@ export class WorkloadClusters {
     }
   }
 
-  /** The machine that registered this Node with this API runs and is connected. */
-  #isUp(entry: Entry, nodeName: string): boolean {
+  /** The machine that registered this Node with this API, while it runs and is connected. */
+  #upCell(entry: Entry, nodeName: string): Cell | undefined {
     return this.#world
       .cells()
-      .some(
+      .find(
         ({ state }) =>
           state.power === "on" &&
           state.isConnected &&
@@ -147,6 +148,11 @@ export class WorkloadClusters {
           this.#entryFor(state) === entry &&
           activeFacts(state) !== undefined,
       );
+  }
+
+  /** Control planes apply the manifests of a network plugin, for workers, too. */
+  #bringsNetwork(entry: Entry): boolean {
+    return this.#world.cells().some(({ state }) => state.etcd.data?.cluster === entry.key && activeFacts(state)?.bringsNetwork === true);
   }
 
   async #askForCertificate(cluster: WorkloadCluster, machine: Machine): Promise<void> {
@@ -231,7 +237,12 @@ export class WorkloadClusters {
           transport: entry.handle.transport,
           timers: this.#world.timers,
           now: () => this.#world.clock.now(),
-          isUp: (name) => this.#isUp(entry, name),
+          isUp: (name) => this.#upCell(entry, name) !== undefined,
+          hasNetwork: (name) => {
+            const cell = this.#upCell(entry, name);
+            return cell !== undefined && hasNetwork(cell.state);
+          },
+          onNetwork: (name) => this.#upCell(entry, name)?.installNetwork(),
         });
       });
     }

@@ -1,4 +1,6 @@
 import type { KubeTransport, Timers } from "@talos-operator/ports";
+import { bringsNetwork, isOnHostNetwork } from "./pod-network.ts";
+import type { NetworkedPod } from "./pod-network.ts";
 
 const retryMs = 1_000;
 
@@ -8,8 +10,8 @@ const stopMs = 1_000;
 /** With it a simulated kubelet holds a pod until its containers have stopped. */
 const runningFinalizer = "simulator.talos-operator.dev/running";
 
-interface Pod {
-  readonly metadata: {
+interface Pod extends NetworkedPod {
+  readonly metadata: NetworkedPod["metadata"] & {
     readonly name: string;
     readonly namespace: string;
     readonly uid: string;
@@ -18,12 +20,12 @@ interface Pod {
     readonly deletionTimestamp?: string;
     readonly deletionGracePeriodSeconds?: number;
   };
-  readonly spec?: {
+  readonly spec?: NonNullable<NetworkedPod["spec"]> & {
     readonly nodeName?: string;
     readonly terminationGracePeriodSeconds?: number;
     readonly containers?: readonly { readonly name: string; readonly image?: string }[];
   };
-  readonly status?: { readonly phase?: string };
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly unknown[] };
 }
 
 /** What the kubelets of one simulated cluster need. */
@@ -33,11 +35,16 @@ export interface KubeletPorts {
   readonly now: () => number;
   /** True while the machine behind this Node runs and is connected. */
   readonly isUp: (nodeName: string) => boolean;
+  /** True once pods of this Node get a network: Talos brings one, or a plugin was installed there. */
+  readonly hasNetwork: (nodeName: string) => boolean;
+  /** A pod runs on this Node that brings it a network. */
+  readonly onNetwork: (nodeName: string) => void;
 }
 
 /**
  * The kubelets of one cluster, as far as drains can tell: a pod that is bound to a Node runs and turns ready; one that is deleted or evicted goes when
- * its grace period allows; pods of a machine that is off stay as they are. Nothing schedules and nothing makes pods here.
+ * its grace period allows; pods of a machine that is off stay as they are. On a Node without a network run only pods that are on the host's.
+ * Nothing schedules and nothing makes pods here.
  */
 export class Kubelets {
   readonly #ports: KubeletPorts;
@@ -98,10 +105,41 @@ export class Kubelets {
     if (nodeName === "" || !this.#ports.isUp(nodeName)) return;
     const isHeld = pod.metadata.finalizers?.includes(runningFinalizer) === true;
     if (pod.metadata.deletionTimestamp === undefined) {
-      if (!isHeld) await this.#start(pod);
+      if (!isOnHostNetwork(pod) && !this.#ports.hasNetwork(nodeName)) await this.#hold(pod);
+      else if (!isHeld) await this.#start(pod);
+      if (isHeld && pod.status?.phase === "Running" && bringsNetwork(pod)) this.#ports.onNetwork(nodeName);
     } else if (isHeld) {
       await this.#stop(pod, nodeName);
     }
+  }
+
+  /** Its Node has no network: its containers are not made. What runs already goes on. */
+  async #hold(pod: Pod): Promise<void> {
+    const isKnown = pod.status?.phase !== undefined && (pod.status.phase !== "Pending" || pod.status.conditions?.some(isNotReady) === true);
+    if (isKnown) return;
+    const lastTransitionTime = this.#at();
+    const unready = { status: "False", reason: "ContainersNotReady", message: "containers are not created: NetworkNotReady" };
+    const conditions = [
+      { type: "PodScheduled", status: "True", lastTransitionTime },
+      { type: "Initialized", status: "True", lastTransitionTime },
+      { type: "Ready", ...unready, lastTransitionTime },
+      { type: "ContainersReady", ...unready, lastTransitionTime },
+    ];
+    const containerStatuses = pod.spec?.containers?.map(({ name, image = "" }) => ({
+      name,
+      image,
+      imageID: "",
+      ready: false,
+      started: false,
+      restartCount: 0,
+      state: { waiting: { reason: "ContainerCreating" } },
+    }));
+    await this.#patch(pod, "/status", { status: { phase: "Pending", startTime: lastTransitionTime, conditions, containerStatuses } });
+  }
+
+  /** RFC 3339, seconds. */
+  #at(): string {
+    return new Date(this.#ports.now()).toISOString().replace(/\.\d+Z$/, "Z");
   }
 
   async #start(pod: Pod): Promise<void> {
@@ -109,7 +147,7 @@ export class Kubelets {
     const held = await this.#patch(pod, "", { metadata: { resourceVersion, finalizers: [...finalizers, runningFinalizer] } });
     const isOver = pod.status?.phase !== undefined && pod.status.phase !== "Pending";
     if (!held || isOver) return;
-    const at = new Date(this.#ports.now()).toISOString().replace(/\.\d+Z$/, "Z");
+    const at = this.#at();
     const conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
       type,
       status: "True",
@@ -161,4 +199,9 @@ export class Kubelets {
       return false;
     }
   }
+}
+
+function isNotReady(condition: unknown): boolean {
+  const { type, status } = condition as { readonly type?: string; readonly status?: string };
+  return type === "Ready" && status === "False";
 }

@@ -58,7 +58,8 @@ export function nodeStatusOf(machine: Machine, ready: "True" | "False" | "Unknow
   const readyReason = { True: "KubeletReady", False: "KubeletNotReady", Unknown: "NodeStatusUnknown" }[ready];
   const readyMessage = {
     True: "kubelet is posting ready status",
-    False: "container runtime network not ready: cni plugin not initialized",
+    False:
+      "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized",
     Unknown: "Kubelet stopped posting node status.",
   }[ready];
   return {

@@ -59,6 +59,11 @@ export interface MachineConfigFacts {
   readonly nodeTaints: Readonly<Record<string, string>>;
   readonly allowSchedulingOnControlPlanes: boolean;
   readonly cniName: string | undefined;
+  /**
+   * Talos, or manifests that the configuration names, bring the cluster a network plugin; false: somebody else installs one. Of a control plane: workers apply no
+   * manifests, and with documents of Talos 1.14 their configuration says nothing of it.
+   */
+  readonly bringsNetwork: boolean;
   /** True when a discovery service is configured and on. */
   readonly discovery: boolean;
   readonly apiServerPort: number;
@@ -140,12 +145,19 @@ export function describeMachineConfig(text: string): MachineConfigFacts {
         ? (flagAt(cluster, "allowSchedulingOnControlPlanes") ?? flagAt(cluster, "allowSchedulingOnMasters") ?? false)
         : nodeTaints["node-role.kubernetes.io/control-plane"] === undefined,
     cniName: cniName ?? (documents.first("KubeFlannelCNIConfig") === undefined ? undefined : "flannel"),
+    bringsNetwork: cniName === undefined ? documentsBringNetwork(documents, machineType) : cniName !== "none",
     discovery: documents.first("DiscoveryServiceConfig") !== undefined || (flagAt(cluster, "discovery", "enabled") ?? false),
     apiServerPort: Number(textAt(apiServer, "apiPort") ?? textAt(cluster, "controlPlane", "localAPIServerPort") ?? 6443),
     rotatesServerCertificates:
       rotatesServerCertificates(kubelet, "config") || rotatesServerCertificates(nodeAt(machine, "kubelet"), "extraConfig"),
     documents: documents.identities,
   });
+}
+
+/** A control plane that is configured in documents names a network plugin, or manifests, or leaves it to somebody else. */
+function documentsBringNetwork(documents: Documents, machineType: string | undefined): boolean {
+  const has = (kind: string): boolean => documents.first(kind) !== undefined;
+  return machineType === "worker" || !has("KubeNetworkConfig") || has("KubeFlannelCNIConfig") || has("KubeExternalManifestConfig");
 }
 
 /** An argument beats the configuration, as for the kubelet itself. An argument given several times counts as its last. */

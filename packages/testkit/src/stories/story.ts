@@ -75,6 +75,8 @@ export interface StoryOptions {
   readonly backups?: (client: KubeClient) => BackupDependencies;
   /** How addons are installed, with the operator's own client. Default: not at all. */
   readonly addons?: (client: KubeClient) => AddonDependencies;
+  /** Deployments, DaemonSets and the like of the cluster get their pods. Default: nobody makes any. */
+  readonly hasWorkloadControllers?: boolean;
   /** Kinds that are installed. Default: ours. */
   readonly crds?: readonly CustomResourceDefinition[];
 }
@@ -172,7 +174,14 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   const isConnected = (address: string): boolean =>
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
   const isFull = (key: string): boolean => isEtcdFull(datacenter, key);
-  const workloads = createDialledWorkloads({ ...ports, random: createSeededRandom(4), keys, isConnected, isFull });
+  const workloads = createDialledWorkloads({
+    ...ports,
+    random: createSeededRandom(4),
+    keys,
+    isConnected,
+    isFull,
+    controllers: options.hasWorkloadControllers === true,
+  });
   const datacenter = createDatacenter({
     ...ports,
     random: createSeededRandom(3),

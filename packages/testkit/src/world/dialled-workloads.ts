@@ -33,7 +33,7 @@ class Unreachable extends Error {
 
 /**
  * @param ports `isConnected` says whether the network between operator and an address works, default always; `isFull` whether the etcd of a cluster, by its
- *   key, refuses writes, default never
+ *   key, refuses writes, default never; `controllers` whether Deployments and the like get their pods, default no
  * @param stores what the APIs hold, by key of the cluster; filled as they open
  */
 export function createDialledWorkloads(
@@ -44,13 +44,15 @@ export function createDialledWorkloads(
     readonly keys: Keys;
     readonly isConnected?: (address: string) => boolean;
     readonly isFull?: (key: string) => boolean;
+    readonly controllers?: boolean;
   },
   stores: Map<string, Store> = new Map(),
 ): DialledWorkloads {
   const open = new Map<string, Promise<ApiServer>>();
   const servers: ApiServer[] = [];
   const places = new Map<string, Place>();
-  const { keys, clock, isConnected = () => true, isFull = () => false, ...rest } = ports;
+  const { keys, clock, isConnected = () => true, isFull = () => false, controllers = false, ...rest } = ports;
+  const inside = controllers ? ({ workloads: "controllers" } as const) : {};
 
   const api: WorkloadApi = {
     async open(request) {
@@ -67,6 +69,7 @@ export function createDialledWorkloads(
           timers: rest.timers,
           random: rest.random,
           readCertificateRequest: readValueRequest,
+          ...inside,
         });
       open.set(key, opening);
       const server = await opening;
