@@ -162,6 +162,12 @@ export const nodesReady = {
       when: "Nodes are missing or not ready; the message names each with its unmet condition.",
       next: "Look at the nodes named.",
     },
+    NoNetworkPlugin: {
+      status: "False",
+      release: "itself",
+      when: "No Node is Ready, nothing else is amiss, and the configuration says cni none: nobody has installed a network plugin (CNI) yet. Told of a TalosControlPlane.",
+      next: "Install one with a TalosClusterAddon, which waits for no Node, or by hand.",
+    },
     NotBootstrapped: {
       status: "False",
       release: "itself",

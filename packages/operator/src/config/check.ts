@@ -13,7 +13,7 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 export type ConfigCheck =
   /** In words that name document and path. */
   | { readonly kind: "trouble"; readonly words: string }
-  /** The networks, the installer and the discovery that the configuration ends up with, patches included. */
+  /** The networks, the installer, the discovery and the network plugin that the configuration ends up with, patches included. */
   | {
       readonly kind: "fine";
       readonly podSubnets: readonly string[];
@@ -21,6 +21,8 @@ export type ConfigCheck =
       readonly installImage: string | undefined;
       /** The machine finds the others of its cluster by discovery. */
       readonly usesDiscovery: boolean;
+      /** False: `cni: none`. Somebody installs a network plugin once there is a cluster. */
+      readonly bringsNetwork: boolean;
     };
 
 /** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
@@ -93,10 +95,10 @@ function checkOnce(input: Omit<RenderInput, "secrets">): ConfigCheck {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
     const refusal = isOnlyGenerated(input) ? undefined : refusalOf(text, input);
     if (refusal !== undefined) return { kind: "trouble", words: refusal };
-    const { podSubnets, serviceSubnets, install, discovery } = describeMachineConfig(text);
+    const { podSubnets, serviceSubnets, install, discovery, bringsNetwork } = describeMachineConfig(text);
     if (hasDiskSelector(input.machineSpec) || (install.disk !== undefined && install.disk !== input.installDisk))
       return { kind: "trouble", words: "a patch chooses the install disk where nobody can look at it first. Name the disk in installDisk" };
-    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery };
+    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery, bringsNetwork };
   } catch (thrown) {
     if (isConfigError(thrown)) return { kind: "trouble", words: wordsFor(thrown) };
     if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };

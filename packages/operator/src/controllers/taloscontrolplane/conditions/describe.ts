@@ -17,6 +17,7 @@ import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
 import { etcdHealth } from "./etcd-health.ts";
 import { importWaits } from "./import-waits.ts";
+import { awaitedNetwork } from "./awaited-network.ts";
 import { kubeletCertificates } from "./kubelet-certificates.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
@@ -95,10 +96,9 @@ export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Sa
     return { reason: "NotBootstrapped", message: "There is no Kubernetes yet: etcd is not bootstrapped." };
   const unready = machines.filter((machine) => !isReadyNode(machine));
   if (unready.length === 0) return { reason: "AllNodesReady", message: `${machines.length} node(s) are ready.` };
-  return {
-    reason: "NodesNotReady",
-    message: `${unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine, machineFact(facts, machine.declared.name))}`).join("; ")}.`,
-  };
+  const words = unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine, machineFact(facts, machine.declared.name))}`);
+  const awaited = awaitedNetwork(seen, facts);
+  return { reason: awaited.length === 0 ? "NodesNotReady" : "NoNetworkPlugin", message: [`${words.join("; ")}.`, ...awaited].join(" ") };
 }
 
 /** Conditions that only describe what was seen; the rule that decided adds its own. */

@@ -1,6 +1,7 @@
 import { canonicalAddress } from "@talos-operator/api";
 import { isNodeOf, nodeOf } from "../../../workload/seen-node.ts";
 import type { SeenNode } from "../../../workload/seen-node.ts";
+import { withoutAwaited } from "../conditions/awaited-network.ts";
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { intentOn } from "../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
@@ -11,9 +12,9 @@ export interface Cordoned {
   readonly fact: MachineFact;
   /** Name of the Node. */
   readonly node: string;
-  /** Whether its kubelet reports it ready; `undefined` = not listed since. */
+  /** Whether its kubelet reports it ready; `undefined` = not listed since, or without a network plugin none can be. */
   readonly isReady: boolean | undefined;
-  /** The machine itself, where it is up as far as it says: a ready node. */
+  /** The machine itself, where it is up as far as it says: a ready node, or one that lacks nothing but a network plugin that is yet to be installed. */
   readonly up: SeenMachine | undefined;
 }
 
@@ -22,11 +23,13 @@ export function idleCordons(seen: Observed, facts: ClusterFacts): readonly Cordo
   const nodes = seen.nodes?.nodes ?? [];
   return facts.machines.flatMap((fact): readonly Cordoned[] => {
     if (fact.releasedAt !== undefined || seen.drains?.has(fact.name) === true || intentOn(facts, fact.name) !== undefined) return [];
-    const up = seen.machines.find((machine) => machine.declared.name === fact.name && isReadyNode(machine));
+    const named = seen.machines.find((machine) => machine.declared.name === fact.name);
+    const up = named !== undefined && isReadyNode(withoutAwaited(seen, facts, named)) ? named : undefined;
+    const isWaiting = up !== undefined && !isReadyNode(up);
     const own = seen.nodes?.cordoned.get(fact.name);
     if (own !== undefined) return [{ fact, node: own, isReady: undefined, up }];
     const listed = nodeOf(nodes, fact);
-    return listed?.isCordonedByUs === true ? [{ fact, node: listed.name, isReady: listed.isReady, up }] : [];
+    return listed?.isCordonedByUs === true ? [{ fact, node: listed.name, isReady: isWaiting ? undefined : listed.isReady, up }] : [];
   });
 }
 

@@ -15,6 +15,8 @@ import {
 import type { Ending } from "../config-changes/config-intents.ts";
 import { notSent, RAN_BEFORE, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
 import type { Before } from "../config-changes/config-probe.ts";
+import { withoutAwaited } from "../conditions/awaited-network.ts";
+import { factsOf } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { isOfAnother } from "./adoption.ts";
 import { metaSettings } from "../config-changes/meta-plan.ts";
@@ -90,7 +92,8 @@ function mayBeForgotten(seen: Observed, intent: IntentFact): boolean {
 
 /** What is to be done about one open intent: its end, an action, or nothing but waiting. */
 function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined {
-  const machine = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine);
+  const met = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine);
+  const machine = met === undefined ? undefined : withoutAwaited(seen, factsOf(seen), met);
   const isOver = seen.now > intent.deadline;
   if (machine === undefined || machine.look.kind === "maintenance")
     return isOver || machine !== undefined

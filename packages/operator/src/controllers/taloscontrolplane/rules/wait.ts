@@ -86,7 +86,8 @@ function waitingOfNodes(seen: Observed, facts: ClusterFacts): Waiting | undefine
   const access = [seen.kubeconfig, seen.talosconfig];
   const unready = seen.machines.filter((machine) => !isReadyNode(machine));
   if (unready.length > 0) {
-    return { reason: unreadyReason(unready, facts), message: nodesState(seen, seen.machines).message };
+    const { reason, message } = nodesState(seen, seen.machines);
+    return { reason: unreadyReason(unready, facts), message, ...(reason === "NoNetworkPlugin" ? { saysRemedy: true } : {}) };
   }
   const foreign = foreignAccess(seen);
   if (foreign.length > 0)
