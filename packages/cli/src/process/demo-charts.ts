@@ -7,9 +7,12 @@ import { dump } from "js-yaml";
 import { errorCode } from "../cli-error.ts";
 import { applyObject } from "./apply-object.ts";
 import { chartArchive } from "./charts/archive.ts";
+import { networkChart } from "./charts/network-chart.ts";
 import { pageChart } from "./charts/page-chart.ts";
 
-/** What `examples/talos-cluster-addon.yaml` names. */
+const CHARTS = [pageChart, networkChart] as const;
+
+/** What `examples/talos-cluster-addon.yaml` and `examples/talos-cluster-own-network.yaml` name. */
 const SECRET = "talos-demo-charts";
 
 const HOST = "127.0.0.1";
@@ -32,33 +35,27 @@ export interface DemoChartsOptions {
   readonly onMissing: (why: string) => void;
 }
 
-/** Serves one chart on loopback by https, with an authority of its own that is made at each start. `undefined` where something else has the port. */
+/** Serves its charts on loopback by https, with an authority of its own that is made at each start. `undefined` where something else has the port. */
 export async function openDemoCharts({ port, keys, onMissing }: DemoChartsOptions): Promise<DemoCharts | undefined> {
   const notBefore = systemClock.now() - DAY_MS;
   const authority = await keys.createAuthority({ kind: "p256", organization: "talos-operator demo charts", notBefore });
   const pair = await keys.signCertificate(authority, { usage: "server", notBefore, lifetimeMs: 400 * DAY_MS, ipAddresses: [HOST] });
-  const archive = chartArchive(pageChart.name, pageChart.files);
-  const file = `${pageChart.name}-${pageChart.version}.tgz`;
-  const index = dump({
-    apiVersion: "v1",
-    entries: {
-      [pageChart.name]: [
-        {
-          apiVersion: "v2",
-          name: pageChart.name,
-          version: pageChart.version,
-          appVersion: pageChart.appVersion,
-          created: "2026-01-01T00:00:00Z",
-          digest: createHash("sha256").update(archive).digest("hex"),
-          urls: [file],
-        },
-      ],
-    },
-    generated: "2026-01-01T00:00:00Z",
+  const packed = CHARTS.map(({ name, version, appVersion, files }) => ({
+    name,
+    version,
+    appVersion,
+    file: `${name}-${version}.tgz`,
+    archive: chartArchive(name, files),
+  }));
+  const created = "2026-01-01T00:00:00Z";
+  const entries = packed.map(({ name, version, appVersion, file, archive }) => {
+    const digest = createHash("sha256").update(archive).digest("hex");
+    return [name, [{ apiVersion: "v2", name, version, appVersion, created, digest, urls: [file] }]] as const;
   });
+  const index = dump({ apiVersion: "v1", entries: Object.fromEntries(entries), generated: created });
   const files = new Map<string, string | Buffer>([
     ["/index.yaml", index],
-    [`/${file}`, archive],
+    ...packed.map(({ file, archive }) => [`/${file}`, archive] as const),
   ]);
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, answer) => {
     const body = request.method === "GET" ? files.get(request.url ?? "") : undefined;
