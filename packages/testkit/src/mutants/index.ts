@@ -1,5 +1,6 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
 import { addonReleaseFaults } from "./addon-releases.ts";
+import { awaitedNetworkFaults } from "./awaited-network.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
 import { backupWorkerFaults } from "./backup-workers.ts";
 import { compositionFaults } from "./composition-faults.ts";
@@ -33,5 +34,6 @@ export const mutants: readonly Mutant[] = [
   ...backupControllerFaults,
   ...addonControllerFaults,
   ...addonReleaseFaults,
+  ...awaitedNetworkFaults,
   ...kubeletCertificateFaults,
 ];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isConditionTrue, talosClusterAddonReleaseResource, talosClusterAddonResource } from "@talos-operator/api";
-import type { HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
+import type { Cni, HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import { withContents } from "../world/chart-contents.ts";
 import type { ChartContents } from "../world/chart-contents.ts";
@@ -56,7 +56,11 @@ const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const workers = ["10.5.0.4"];
 
 /** A cluster `demo` with `cni: none` that is about to be made, and what Helm installs in it. */
-function tellFirst(story: (world: Story, helm: SimulatedHelm) => Promise<void>, controlPlanes = cps): Promise<void> {
+function tellFirst(
+  story: (world: Story, helm: SimulatedHelm) => Promise<void>,
+  controlPlanes: readonly string[] = cps,
+  cni: Cni = { name: "none" },
+): Promise<void> {
   let helm: SimulatedHelm | undefined;
   const addons = () => {
     if (helm === undefined) throw new Error("the story has not begun");
@@ -70,7 +74,7 @@ function tellFirst(story: (world: Story, helm: SimulatedHelm) => Promise<void>, 
   return tell({ addons, hasWorkloadControllers: true }, async (world) => {
     told = world;
     helm = createSimulatedHelm(world.time.clock);
-    const cluster = demoCluster(controlPlanes, workers, { cni: { name: "none" } });
+    const cluster = demoCluster(controlPlanes, workers, { cni });
     await world.client.resource(kinds.cluster).create({ ...cluster, metadata: { ...cluster.metadata, labels: { env: "test" } } });
     await world.start();
     await story(world, helm);
@@ -98,7 +102,7 @@ const untilRelease = (world: Story, name: string, reason: string, seconds = 300)
   world.until(`${name} says ${reason}`, async () => (await releaseOf(world, name)) === reason, seconds);
 
 interface Node extends KubeObject {
-  readonly spec?: { readonly taints?: readonly { readonly key: string; readonly effect: string }[] };
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string; readonly effect: string }[] };
   readonly status?: {
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
   };
@@ -185,6 +189,7 @@ describe("the network comes as an addon", () => {
         await settled();
         for (const { state } of world.datacenter.machines().slice(0, 5)) assert.match(state.config.persisted ?? "", /br_netfilter/);
         assert.ok(world.datacenter.machine("10.5.0.1").state.bootCount > boots);
+        await world.until("no Node is cordoned", async () => (await nodes(world)).every(({ spec }) => spec?.unschedulable !== true), 180);
         await patch(demoCluster(cps, ["10.5.0.4"], { cni: { name: "none" } }).spec);
         await untilNodes(world, 4);
         assert.deepEqual([...new Set((await nodes(world)).map((node) => readiness(node)?.status))], ["False"]);
@@ -293,4 +298,17 @@ describe("the network comes as an addon", () => {
       await addon(world, "cni");
       await world.untilReady();
     }));
+
+  test("with a plugin that Talos brings Nodes are Ready by themselves, and Helm waits for pods as it is told", () =>
+    tellFirst(
+      async (world, helm) => {
+        await world.untilReady(900);
+        assert.equal(helm.begun.length, 0);
+        await addon(world, "web", { wait: true });
+        await untilRelease(world, "web", "Installed");
+        assert.equal(helm.begun[0]?.task.options.wait, true);
+      },
+      cps,
+      { name: "flannel" },
+    ));
 });
