@@ -1,9 +1,11 @@
 // A cluster whose configuration says `cni: none`: its Nodes are Ready once an addon has brought the network, and nothing waits in a circle.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { isConditionTrue, talosClusterAddonReleaseResource, talosClusterAddonResource } from "@talos-operator/api";
 import type { Cni, HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { withContents } from "../world/chart-contents.ts";
 import type { ChartContents } from "../world/chart-contents.ts";
 import { createSimulatedHelm } from "../world/simulated-helm.ts";
@@ -11,17 +13,17 @@ import type { SimulatedHelm } from "../world/simulated-helm.ts";
 import { inside } from "./cluster-pods.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
-import type { Story } from "./story.ts";
+import type { Story, StoryOptions } from "./story.ts";
 
 const apps = (plural: string, kind: string): ResourceType => ({ group: "apps", version: "v1", plural, kind, namespaced: true });
 const types = { DaemonSet: apps("daemonsets", "DaemonSet"), Deployment: apps("deployments", "Deployment") } as const;
 const namespaceType: ResourceType = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
 
-/** What two charts hold: `cni` a network plugin, every other one a Deployment. */
+/** What charts hold: in kube-system a network plugin, everywhere else a Deployment. */
 function contentsIn(world: () => Story): ChartContents {
   const objectOf = (task: Parameters<ChartContents["install"]>[0]) => {
     const { name, namespace } = task.release;
-    const kind = name === "cni" ? "DaemonSet" : "Deployment";
+    const kind = namespace === "kube-system" ? "DaemonSet" : "Deployment";
     const labels = { app: name };
     const plugin = {
       hostNetwork: true,
@@ -61,6 +63,15 @@ function tellFirst(
   controlPlanes: readonly string[] = cps,
   cni: Cni = { name: "none" },
 ): Promise<void> {
+  return tellWithHelm({}, async (world, helm) => {
+    const cluster = demoCluster(controlPlanes, workers, { cni });
+    await world.client.resource(kinds.cluster).create({ ...cluster, metadata: { ...cluster.metadata, labels: { env: "test" } } });
+    await story(world, helm);
+  });
+}
+
+/** An operator that has nothing to do yet, and a Helm whose charts hold something. */
+function tellWithHelm(options: StoryOptions, story: (world: Story, helm: SimulatedHelm) => Promise<void>): Promise<void> {
   let helm: SimulatedHelm | undefined;
   const addons = () => {
     if (helm === undefined) throw new Error("the story has not begun");
@@ -71,11 +82,9 @@ function tellFirst(
     return { runner };
   };
   let told: Story;
-  return tell({ addons, hasWorkloadControllers: true }, async (world) => {
+  return tell({ ...options, addons, hasWorkloadControllers: true }, async (world) => {
     told = world;
     helm = createSimulatedHelm(world.time.clock);
-    const cluster = demoCluster(controlPlanes, workers, { cni });
-    await world.client.resource(kinds.cluster).create({ ...cluster, metadata: { ...cluster.metadata, labels: { env: "test" } } });
     await world.start();
     await story(world, helm);
   });
@@ -310,5 +319,32 @@ describe("the network comes as an addon", () => {
       },
       cps,
       { name: "flannel" },
+    ));
+
+  test("examples/own-network/cluster.yaml as it stands", () =>
+    tellWithHelm(
+      { machines: ["127.1.0.7", "127.1.0.8"].map((address) => ({ address })), operator: { allowLoopbackMachines: true } },
+      async (world, helm) => {
+        const file = new URL("../../../../examples/own-network/cluster.yaml", import.meta.url);
+        const [cluster, network] = parseKubernetesYaml(readFileSync(file, "utf8"));
+        const name = "own-network";
+        const ready = async (): Promise<boolean> => isConditionTrue((await world.get(kinds.cluster, name))?.status?.conditions, "Ready");
+        await apply(world, kinds.cluster, cluster);
+        await untilNodes(world, 2);
+        await world.time.advance(30_000);
+        assert.equal(await ready(), false);
+        await apply(world, kinds.secret, {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { namespace: "default", name: "talos-demo-charts" },
+          data: { "ca.crt": Buffer.from("-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n").toString("base64") },
+        });
+        await apply(world, talosClusterAddonResource, network);
+        await world.until("Ready", ready, 120);
+        assert.deepEqual(
+          helm.begun.map(({ secrets }) => secrets.values),
+          [["podCIDR: 10.244.0.0/16\n"]],
+        );
+      },
     ));
 });
