@@ -9,7 +9,6 @@ import type {
   ManifestsResult,
   ManifestsTask,
   Revision,
-  WorkloadRef,
 } from "@talos-operator/helm";
 import type { AddonRunner } from "@talos-operator/operator";
 import type { Clock } from "@talos-operator/ports";
@@ -36,8 +35,6 @@ export interface SimulatedHelmOptions {
   readonly whenEnded?: (request: Request) => "never" | "dies" | "lost";
   /** Does what is asked with sets of objects. Default: nobody can, and says so. */
   readonly manifests?: SetWorker;
-  /** What charts hold. Default: charts are empty, and releases are all that there is. */
-  readonly contents?: ChartContents;
   /** Before a run works on a release, with what Helm knows of it. */
   readonly onWork?: (request: Request, before: readonly StoredRevision[]) => void;
 }
@@ -71,13 +68,6 @@ export interface SimulatedHelm {
   release(): void;
   /** Lets runs end whose time has come: otherwise they do when somebody looks. */
   settle(): Promise<void>;
-}
-
-/** What charts hold, and where it goes: the cluster that a run is for. */
-export interface ChartContents {
-  /** The objects of a revision. @returns those of them that are looked at for health */
-  install(task: HelmTask): Promise<readonly WorkloadRef[]>;
-  uninstall(task: HelmTask): Promise<void>;
 }
 
 /** How long a run takes. Milliseconds. */
@@ -180,18 +170,13 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
 
   const work = async (request: Request, fault: HelmFault | undefined): Promise<AddonResult | undefined> => {
     const { task, secrets } = request;
-    const { contents, manifests = noSets } = options;
+    const { manifests = noSets } = options;
     if (isManifestsTask(task)) {
       if (fault?.kind === "never" || fault?.kind === "dies") return undefined;
       const told = await manifests(task, secrets);
       return fault === undefined || fault.kind === "twice" ? told : undefined;
     }
-    const result = carryOut({ ...request, task }, fault);
-    if (contents === undefined) return result;
-    if (result?.kind === "uninstalled") await contents.uninstall(task);
-    if (result?.kind !== "applied") return result;
-    const workloads = await contents.install(task);
-    return { ...result, objects: { total: workloads.length, workloads } };
+    return carryOut({ ...request, task }, fault);
   };
 
   const settle = async (): Promise<void> => {

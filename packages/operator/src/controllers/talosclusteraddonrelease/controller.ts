@@ -28,7 +28,7 @@ import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { clusterOf, controlPlaneOf, isOpenNow } from "./cluster-of.ts";
 import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
-import { withoutWaits } from "./without-network.ts";
+import { lacksNetwork, withoutWaits } from "./without-network.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
 import { hasInventory, isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
@@ -259,7 +259,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     release: TalosClusterAddonRelease,
     { fields }: ReleaseDecision,
     run: AddonRun,
-    { facts, lacksNetwork }: ClusterOfRelease,
+    { seen, facts }: ClusterOfRelease,
     wish: ReleaseWish | ManifestsWish | undefined,
   ): Promise<RunInput | { readonly waits: string }> => {
     const { namespace = "", uid = "" } = release.metadata;
@@ -299,6 +299,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       const access = await readAccess(release.spec.helmSpec, namespace, client);
       if (access.kind === "missing") return { waits: access.message };
       const { namespaceLabels, rollback } = release.spec;
+      const isWithoutNetwork = "name" in seen && lacksNetwork(options.controlPlanes.store.get({ namespace, name: seen.name }), facts);
       return {
         task: {
           ...base,
@@ -306,7 +307,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
           release: wish.release,
           chart: wish.chart,
           inputs: wish.inputs,
-          options: lacksNetwork === true ? withoutWaits(wish.options) : wish.options,
+          options: isWithoutNetwork ? withoutWaits(wish.options) : wish.options,
           unowned: "adopt",
           rollbackOnFailure: rollback === "lastGood",
           ...(namespaceLabels === undefined ? {} : { namespaceLabels }),

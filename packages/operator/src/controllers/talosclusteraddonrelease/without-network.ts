@@ -4,8 +4,8 @@ import type { HelmOptions } from "@talos-operator/helm";
 import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 
 /** Whether pods of this cluster cannot run yet, for the network plugin is to be installed by somebody: a release, for all that is known. */
-export function lacksNetwork({ status }: TalosControlPlane, { cni }: ClusterFacts): boolean {
-  const nodes = findCondition(status?.conditions, "NodesReady");
+export function lacksNetwork(controlPlane: TalosControlPlane | undefined, { cni }: ClusterFacts): boolean {
+  const nodes = findCondition(controlPlane?.status?.conditions, "NodesReady");
   if (nodes?.reason === "NoNetworkPlugin") return true;
   // Made a moment ago: nobody has looked at its Nodes yet, and none was ever Ready.
   return cni?.name === "none" && (nodes === undefined || nodes.reason === "NotBootstrapped");
