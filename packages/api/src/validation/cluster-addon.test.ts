@@ -3,9 +3,13 @@ import { test } from "node:test";
 import { validateClusterAddonSpec } from "./cluster-addon.ts";
 
 const helmSpec = { chartName: "cilium", repoURL: "https://helm.cilium.io" };
+const manifests = { sources: [{ inline: "a: b" }] };
 
 for (const [what, spec, fields] of [
   ["no chart", {}, ["spec.helmSpec"]],
+  ["objects alone", { manifests, targetNamespace: "net" }, []],
+  ["objects of another namespace", { manifests: { ...manifests, namespace: "web" }, targetNamespace: "net" }, ["spec.targetNamespace"]],
+  ["a chart and objects", { helmSpec: { chartName: "cilium", repoURL: "https://helm.cilium.io" }, manifests }, ["spec.manifests"]],
   ["no targetNamespace", { helmSpec: { ...helmSpec, namespace: "net" } }, []],
   ["targetNamespace alone", { helmSpec, targetNamespace: "net" }, []],
   ["targetNamespace beside the default", { helmSpec: { ...helmSpec, namespace: "default" }, targetNamespace: "net" }, []],

@@ -212,6 +212,13 @@ describe("sets of objects against a genuine kube-apiserver", () => {
       "source-too-large",
     );
     assert.equal(reason(await give(taskOf("seven", source({ url: `${files.url}/nothing` })), [])), "source-unreachable");
+    const long = "#".repeat(3 * 2 ** 20);
+    const three = Array.from({ length: 3 }, () => ({
+      kind: "url" as const,
+      url: files.put("/long", long),
+      sha256: createHash("sha256").update(long).digest("hex"),
+    }));
+    assert.equal(reason(await give(taskOf("seven", { sources: three }), [])), "source-too-large");
     assert.equal(await mapsOf("ns-seven"), "fetched");
   });
 

@@ -7,6 +7,9 @@ import type { SetRun } from "./set-run.ts";
 /** Largest source. Bytes. */
 const LARGEST_SOURCE = 4 * 2 ** 20;
 
+/** Largest set, all sources together: what is read of it has to fit into a worker that is small. Bytes. */
+const LARGEST_SET = 8 * 2 ** 20;
+
 /** Longest that one address may take. Milliseconds. */
 const FETCH_MS = 60_000;
 
@@ -27,6 +30,13 @@ export async function readSources(
       read.push({ name: source.name, text: value });
     }
   }
+  const bytes = read.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  if (bytes > LARGEST_SET)
+    throw new ManifestsFault(
+      "source-too-large",
+      `All sources together have ${bytes} bytes, and ${LARGEST_SET} are the most that is taken. Make several addons of them.`,
+      false,
+    );
   return objectsOf(read);
 }
 

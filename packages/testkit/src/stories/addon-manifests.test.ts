@@ -284,6 +284,22 @@ describe("a set of objects", () => {
       assert.equal(helm.begun.length, 1, "nothing is removed from machines that are wiped");
     }));
 
+  test("names one place for each source, and no address without a digest", () =>
+    tellSets(async (world) => {
+      const sha256 = "0".repeat(64);
+      for (const source of [
+        {},
+        { ...inline(map("a")), configMapRef: { name: "set" } },
+        { url: "https://example.org/a" },
+        { ...inline(map("a")), sha256 },
+        { url: "http://example.org/a", sha256 },
+        { url: "https://user@example.org/a", sha256 },
+      ])
+        await assert.rejects(release(world, "web", { sources: [source] }), /INVALID/, JSON.stringify(source));
+      await release(world, "web", { sources: [{ url: "https://example.org/a?b=c", sha256 }] });
+      await until(world, "web", "ManifestsUnreachable");
+    }));
+
   test("beside a chart is refused, and so is a release that turns from one into the other", () =>
     tellSets(async (world, helm) => {
       const helmSpec = { chartName: "web", repoURL: "https://charts.example.org" };

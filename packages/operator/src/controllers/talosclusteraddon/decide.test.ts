@@ -4,6 +4,7 @@ import { annotations, labels, rfc3339 } from "@talos-operator/api";
 import type {
   Condition,
   HelmSpec,
+  ManifestsSpec,
   ReadyReason,
   TalosCluster,
   TalosClusterAddon,
@@ -221,6 +222,18 @@ describe("clusters of other namespaces", () => {
   test("the release there has no owner reference, for an owner is in the same namespace", () => {
     assert.equal(releaseFor(addon(), far, undefined).metadata.ownerReferences, undefined);
     assert.equal(releaseFor(addon(), controlPlane("a"), undefined).metadata.ownerReferences?.[0]?.uid, "addon-1");
+  });
+
+  test("nothing is applied there that would read its ConfigMaps, and texts are", () => {
+    const setOf = (sources: ManifestsSpec["sources"]): TalosClusterAddon => {
+      const { helmSpec: _chart, ...spec } = addon().spec;
+      return { ...addon(), spec: { ...spec, manifests: { sources } } };
+    };
+    const near = controlPlane("near", "production");
+    const seen = { controlPlanes: [far, near], namespaces: granting("*") };
+    const reads = decide({ ...seen, addon: setOf([{ configMapRef: { name: "set" } }]) });
+    assert.deepEqual([created(reads), ready(reads)], [["default/near"], "ReferencesNotShared"]);
+    assert.equal(created(decide({ ...seen, addon: setOf([{ inline: "a: b" }]) })).length, 2);
   });
 
   for (const helmSpec of [
