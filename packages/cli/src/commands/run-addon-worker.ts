@@ -38,6 +38,9 @@ export async function runAddonWorker(flags: FlagValues, { signal }: CommandConte
 
 function checkKind({ kind, release, owner, timeoutMs }: Partial<HelmTask>): void {
   const isTask =
-    ["apply", "uninstall", "rollback"].includes(kind ?? "") && release !== undefined && owner !== undefined && Number.isFinite(timeoutMs);
+    ["apply", "uninstall", "rollback", "inspect"].includes(kind ?? "") &&
+    release !== undefined &&
+    owner !== undefined &&
+    Number.isFinite(timeoutMs);
   if (!isTask) throw new CliError("the task is none that this version knows", "Run the worker of the operator's own version.");
 }

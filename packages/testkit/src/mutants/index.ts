@@ -1,4 +1,5 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
+import { addonDriftFaults } from "./addon-drift.ts";
 import { addonReleaseFaults } from "./addon-releases.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
 import { backupWorkerFaults } from "./backup-workers.ts";
@@ -34,4 +35,5 @@ export const mutants: readonly Mutant[] = [
   ...addonControllerFaults,
   ...addonReleaseFaults,
   ...kubeletCertificateFaults,
+  ...addonDriftFaults,
 ];

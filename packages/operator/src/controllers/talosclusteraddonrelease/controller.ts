@@ -28,6 +28,7 @@ import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
 import { withoutWaits } from "./without-network.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
+import { driftPolicy } from "./drift.ts";
 import { isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
 import { readAccess, readValues } from "./read-values.ts";
@@ -118,6 +119,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       case "start": {
         const { run } = decision.act;
         const input = await inputOf(release, decision, run, cluster, wish);
+        // It may wait, and what Ready says is no matter of it.
+        if ("waits" in input && run.task === "inspect") return { requeueAfterMs: READY_LOOK_MS };
         if ("waits" in input) return { requeueAfterMs: (await tell(release, withWords(decision, input.waits))) ?? decision.requeueAfterMs };
         if (!(await isOpenNow(key.namespace, seen.cluster, client))) return { requeueAfterMs: AGAIN_MS };
         await demandLead();
@@ -257,6 +260,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
           task: { ...base, kind: "rollback", revision: run.revision ?? 0, options: helmOptionsOf(release.spec.helmSpec?.options) },
           secrets: { kubeconfig, values: [] },
         };
+      if (run.task === "inspect")
+        return { task: { ...base, kind: "inspect", ignore: driftPolicy(release.spec)?.ignore ?? [] }, secrets: { kubeconfig, values: [] } };
       // What it was begun for is not what is wanted by now: it is late one day, or found done, and the next one is begun.
       if (wish === undefined || release.spec.helmSpec === undefined) return { waits: "What is to be installed cannot be read." };
       const access = await readAccess(release.spec.helmSpec, namespace, client);
@@ -266,6 +271,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         task: {
           ...base,
           kind: "apply",
+          ...(run.beyond === undefined ? {} : { beyond: run.beyond }),
           release: wish.release,
           chart: wish.chart,
           inputs: wish.inputs,
