@@ -4,12 +4,31 @@ import { manifestsStatusField } from "./manifests-spec.ts";
 
 const time = (description: string) => string({ description, format: "date-time" });
 
+const drift = object(
+  {
+    mode: oneOf(["off", "report", "revert"], {
+      description:
+        "What is done about fields that Helm set and somebody else changed, and objects that are gone: nothing, they are named in the condition Drifted, or a revision with the same inputs takes them back as well. Default: off.",
+    }),
+    interval: string({
+      description: "How far comparisons are apart, as Go writes durations, 1h to 720h; up to a tenth comes on top. Default: 6h.",
+    }),
+    ignore: list(string({ description: "A path, with all below it.", minLength: 1, maxLength: 200 }), {
+      description: "Paths that may differ in any object, such as spec.replicas where a HorizontalPodAutoscaler sets it.",
+      listType: "atomic",
+      maxItems: 32,
+    }),
+  },
+  { description: "Changes by others to what Helm deployed. What Helm did not set is never looked at: defaults, what others inject." },
+);
+
 /** What a release takes over from its addon, beside the chart. */
 export const addonPolicyFields = {
   namespaceLabels: stringMap({
     description:
       "Labels that the release's namespace gets before anything is installed. Talos enforces the level baseline: what needs more says pod-security.kubernetes.io/enforce: privileged here.",
   }),
+  drift,
   rollback: oneOf(["none", "lastGood"], {
     description: "What follows a failed upgrade: lastGood goes back to the newest revision that was deployed. Default: none.",
   }),
@@ -50,9 +69,10 @@ const run = object(
   {
     name: required(string({ description: "Name of the Job, or of the child process." })),
     id: required(string({ description: "This run; the revision that it makes bears it as a label." })),
-    task: required(oneOf(["apply", "rollback", "uninstall"], { description: "What it does." })),
+    task: required(oneOf(["apply", "rollback", "uninstall", "inspect"], { description: "What it does." })),
     inputs: string({ description: "Hash of what the spec asks for." }),
     revision: integer({ description: "Of a rollback: the revision that it goes back to.", minimum: 1 }),
+    beyond: integer({ description: "Of an apply that puts drift right: the revision that drifted.", minimum: 1 }),
     startedAt: required(time("When it was begun.")),
   },
   { description: "The run that is open. Absent when none is." },
@@ -68,6 +88,24 @@ const rolledBack = object(
   },
   { description: "What a person asked for by the annotation rollback-to." },
 );
+
+const driftFound = object(
+  {
+    checkTime: time("When what runs was last compared."),
+    nextCheckTime: time("When it is compared again."),
+    total: integer({ description: "Objects that are not as Helm deployed them.", minimum: 0 }),
+    objects: list(string({ description: "An object and its paths." }), {
+      description: "Those, at most 5; names and paths, no values.",
+      listType: "atomic",
+    }),
+    beyond: integer({ description: "The revision that is to be put right. Absent when none is.", minimum: 1 }),
+    problem: string({ description: "Why it could not be compared." }),
+  },
+  { description: "What differed from the manifest of the newest revision when it was last compared." },
+);
+
+/** What differed when it was last compared. */
+export interface AddonDrift extends Infer<typeof driftFound> {}
 
 const workload = object(
   {
@@ -104,6 +142,7 @@ export const releaseFactFields = {
   helmVersion: string({ description: "Version of Helm that was last at work." }),
   isAdopted: boolean({ description: "True when the release was there before, without an owner, and was taken over." }),
   manifests: manifestsStatusField,
+  drift: driftFound,
   releaseName: string({ description: "Name of the release in the cluster, once it was begun." }),
   releaseNamespace: string({ description: "Its namespace." }),
 };

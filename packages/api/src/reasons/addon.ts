@@ -200,6 +200,28 @@ export const noLongerSelected = {
   },
 } as const satisfies ConditionEntry;
 
+/** Whether what runs is as Helm deployed it. */
+export const drifted = {
+  meaning:
+    "Whether somebody else changed fields that Helm set, or removed objects of the release; the message names up to five objects with paths, never values. Only where spec.drift asks for it.",
+  kinds: ["TalosClusterAddonRelease"],
+  reasons: {
+    ChangedByOthers: {
+      status: "True",
+      release: "person",
+      when: "Fields are not as Helm set them, or objects are gone. With spec.drift.mode revert it is put right, once an interval.",
+      next: "Change the values instead, name the paths in spec.drift.ignore, or set spec.drift.mode to revert.",
+    },
+    AsDeployed: { status: "False", release: "none", when: "Nothing differed when it was last compared.", next: "-" },
+    DriftUnknown: {
+      status: "Unknown",
+      release: "itself",
+      when: "It could not be compared; the message says why. It is tried again after the interval.",
+      next: "Correct what the message names.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
 /** A Helm release that is asked for more than once. */
 export const releaseDisputed = {
   meaning:

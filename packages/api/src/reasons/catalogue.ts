@@ -1,6 +1,6 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
-import { noLongerSelected, releaseDisputed } from "./addon.ts";
+import { drifted, noLongerSelected, releaseDisputed } from "./addon.ts";
 import { failed, insecureObjectStorage, keysNotBackedUp, proved } from "./backup.ts";
 import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
 import { kubeletCertificatesPending } from "./certificates.ts";
@@ -71,6 +71,7 @@ export const conditionCatalogue = {
   InsecureObjectStorage: insecureObjectStorage,
   NoLongerSelected: noLongerSelected,
   ReleaseDisputed: releaseDisputed,
+  Drifted: drifted,
 } as const satisfies Record<string, ConditionEntry>;
 
 /** A condition type of the catalogue. */

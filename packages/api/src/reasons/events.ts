@@ -170,6 +170,12 @@ export const eventCatalogue = {
     on: ["TalosClusterAddonRelease"],
     when: "After a failed upgrade the newest good revision was deployed again, or one that a person asked for.",
   },
+  AddonDrifted: {
+    type: "Warning",
+    on: ["TalosClusterAddonRelease"],
+    when: "What runs is not as Helm deployed it; the note names objects and paths. Told once for the same ones.",
+  },
+  AddonDriftReverted: { type: "Normal", on: ["TalosClusterAddonRelease"], when: "What others changed was taken back by a new revision." },
   AddonUninstalled: {
     type: "Normal",
     on: ["TalosClusterAddonRelease"],

@@ -46,6 +46,7 @@ const KINDS: Readonly<Record<AddonTask["kind"], true>> = {
   apply: true,
   uninstall: true,
   rollback: true,
+  inspect: true,
   "apply-manifests": true,
   "remove-manifests": true,
 };

@@ -1,5 +1,5 @@
 /** What a worker tells in the end, as JSON of at most 4,096 bytes: it must fit into a termination message. Holds no secret. */
-export type HelmResult = AppliedResult | RolledBackResult | UninstalledResult | HelmFailed;
+export type HelmResult = AppliedResult | RolledBackResult | UninstalledResult | InspectedResult | HelmFailed;
 
 export interface AppliedResult {
   readonly kind: "applied";
@@ -29,6 +29,27 @@ export interface UninstalledResult {
   /** False when there was no release of ours. */
   readonly wasThere: boolean;
   readonly helm: string;
+}
+
+export interface InspectedResult {
+  readonly kind: "inspected";
+  /** The newest revision, whose manifest was compared. */
+  readonly revision: number;
+  /** What is not as Helm deployed it, at most 5. */
+  readonly drifted: readonly DriftedObject[];
+  readonly total: number;
+  readonly helm: string;
+}
+
+/** Paths alone: no value of an object leaves the cluster. */
+export interface DriftedObject {
+  /** `ConfigMap default/web`. */
+  readonly object: string;
+  readonly isGone: boolean;
+  /** At most 4. */
+  readonly paths: readonly string[];
+  /** Paths that are not named. */
+  readonly more?: number;
 }
 
 export interface Revision {

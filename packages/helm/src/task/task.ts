@@ -4,7 +4,7 @@
  *
  * Every task may be given again after a worker died anywhere: what is done is found in the cluster, on the release itself.
  */
-export type HelmTask = ApplyTask | RollbackTask | UninstallTask;
+export type HelmTask = ApplyTask | RollbackTask | UninstallTask | InspectTask;
 
 interface TaskBase {
   readonly release: ReleaseName;
@@ -29,6 +29,10 @@ export interface ReleaseName {
 export interface ApplyTask extends TaskBase {
   readonly kind: "apply";
   readonly chart: ChartRef;
+  /**
+   * Drift is put right: a revision with these inputs counts as done only when it is newer than this one, and fields that others took over are taken back.
+   */
+  readonly beyond?: number;
   /** 16 hex digits that stand for all that a revision is made of; a label of the release. */
   readonly inputs: string;
   readonly options: HelmOptions;
@@ -60,6 +64,15 @@ export interface RollbackTask extends TaskBase {
 export interface UninstallTask extends TaskBase {
   readonly kind: "uninstall";
   readonly options: HelmOptions;
+  readonly endedRuns: readonly string[];
+  readonly run: string;
+}
+
+/** Compares what runs with what Helm deployed. Changes nothing, whatever it finds. */
+export interface InspectTask extends TaskBase {
+  readonly kind: "inspect";
+  /** Paths that may differ, with all below them: `spec.replicas`. */
+  readonly ignore: readonly string[];
   readonly endedRuns: readonly string[];
   readonly run: string;
 }

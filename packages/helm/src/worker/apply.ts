@@ -23,7 +23,7 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
   // Whoever asks for no version wants what runs to go on: a takeover is no upgrade.
   const asked = running !== undefined && task.chart.version === undefined ? { ...task.chart, version: running.version } : task.chart;
   const chart = await fetchChart(job, asked);
-  const isSame = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs;
+  const isSame = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs && newest.number > (task.beyond ?? 0);
   // What a person upgraded bears our labels, and not our inputs; what was rolled back to is what it says.
   const isDone = isSame && (newest.run !== undefined || (await isRollback(job, release, newest.number)));
   if (!isDone) {
@@ -38,7 +38,7 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
       `--namespace=${release.namespace}`,
       `--kubeconfig=${job.kubeconfig}`,
       `--labels=${labels.map(([key, value]) => `${key}=${value}`).join(",")}`,
-      ...flagsFor("upgrade", options, version.major),
+      ...flagsFor("upgrade", options, version.major, { takesBack: task.beyond !== undefined }),
       ...values,
     ]);
     if (end.kind !== "exited" || end.code !== 0)

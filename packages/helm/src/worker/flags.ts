@@ -48,14 +48,21 @@ const FLAGS: readonly Flag[] = [
   },
 ];
 
-/** Flags of a command for these switches. */
-export function flagsFor(command: "upgrade" | "rollback" | "uninstall", given: HelmOptions, major: HelmMajor): readonly string[] {
+/** Flags of a command for these switches. @param takesBack fields that others took over become Helm's again */
+export function flagsFor(
+  command: "upgrade" | "rollback" | "uninstall",
+  given: HelmOptions,
+  major: HelmMajor,
+  { takesBack = false }: { readonly takesBack?: boolean } = {},
+): readonly string[] {
   // Where no values are given any more Helm would keep those of the revision before.
   const keepsValues = given.reuseValues === true || given.resetThenReuseValues === true;
   const options: HelmOptions = { createNamespace: true, ...given, resetValues: given.resetValues === true || !keepsValues };
   const flags = FLAGS.filter(
     ({ on, option }) => on.includes(command) && options[option] !== undefined && options[option] !== false,
   ).flatMap(({ flag, value }) => (value === undefined ? flag[major].split(" ") : [`${flag[major]}=${value(options)}`]));
+  // Helm 3 writes over what others changed anyway.
+  if (takesBack && major === 4 && !flags.includes("--force-conflicts")) flags.push("--force-conflicts");
   // Who replaces objects has no conflicts, and Helm takes only one of both.
   return flags.includes("--force-replace") ? flags.filter((flag) => flag !== "--force-conflicts") : flags;
 }

@@ -145,6 +145,40 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     assert.deepEqual(told(third), [4, true, "1.0.0"]);
   });
 
+  test("tells what others changed of what it deployed, with paths and no values, and takes it back once", async () => {
+    const task = applyOf("drift");
+    await give(task);
+    const { kind: _kind, chart: _chart, inputs: _inputs, ...base } = task;
+    const look = async (ignore: readonly string[] = []): Promise<unknown> => {
+      const result = await give({ ...base, kind: "inspect", ignore });
+      return result.kind === "inspected" ? result.drifted : result;
+    };
+    assert.deepEqual(await look(), []);
+    // What nobody asked Helm for: a label, an annotation and an environment of somebody else, a status, a scale to what it is anyway.
+    await server.kubectl("label", "deployment", "drift", "-n", "ns-drift", "someone=else");
+    await server.kubectl("set", "env", "deployment/drift", "-n", "ns-drift", "INJECTED=yes");
+    await server.kubectl("scale", "deployment", "drift", "-n", "ns-drift", "--replicas=1");
+    assert.deepEqual(await look(), []);
+    await server.kubectl("scale", "deployment", "drift", "-n", "ns-drift", "--replicas=3");
+    await server.kubectl("set", "image", "deployment/drift", "-n", "ns-drift", "web=example.org/web:2");
+    await server.kubectl("delete", "configmap", "drift-page", "-n", "ns-drift");
+    const changed = "spec.template.spec.containers[name=web].image";
+    assert.deepEqual(await look(), [
+      { object: "ConfigMap ns-drift/drift-page", isGone: true, paths: [] },
+      { object: "Deployment ns-drift/drift", isGone: false, paths: ["spec.replicas", changed] },
+    ]);
+    assert.deepEqual(await look(["spec.replicas", "spec.template"]), [
+      { object: "ConfigMap ns-drift/drift-page", isGone: true, paths: [] },
+    ]);
+    // The same inputs alone make no revision; with the one that drifted named they make one, and one alone.
+    assert.deepEqual(told(await give({ ...task, run: "same" })), [1, false, "1.0.0"]);
+    for (const run of ["revert", "lost"]) assert.deepEqual(told(await give({ ...task, run, beyond: 1 })), [2, run === "revert", "1.0.0"]);
+    assert.deepEqual(await look(), []);
+    assert.equal(await server.kubectl("get", "configmap", "drift-page", "-n", "ns-drift", "-o", "jsonpath={.data.text}"), "hello");
+    assert.equal(await server.kubectl("get", "deployment", "drift", "-n", "ns-drift", "-o", "jsonpath={.spec.replicas}"), "1");
+    assert.equal(failed(await give({ ...base, kind: "inspect", ignore: [], owner: "another" })), "release-not-ours");
+  });
+
   test("leaves what belongs to another addon", async () => {
     await give(applyOf("owned"));
     assert.equal(failed(await give(applyOf("owned", { owner: "another", inputs: "00000000000000ee" }))), "release-not-ours");

@@ -4,6 +4,7 @@ import type { HelmSecrets, HelmTask } from "../task/task.ts";
 import { apply } from "./apply.ts";
 import type { WorkerDeps } from "./deps.ts";
 import { WorkerFault } from "./fault.ts";
+import { inspect } from "./inspect.ts";
 import { Job } from "./job.ts";
 import { rollback } from "./rollback.ts";
 import { uninstall } from "./uninstall.ts";
@@ -33,6 +34,8 @@ function carryOut(task: HelmTask, job: Job): Promise<HelmResult> {
       return apply(job, task);
     case "uninstall":
       return uninstall(job, task);
+    case "inspect":
+      return inspect(job, task);
     case "rollback":
       return rollback(job, task);
   }

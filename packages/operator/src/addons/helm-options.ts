@@ -9,13 +9,13 @@ const LONGEST_STEP_MS = 6 * 3_600_000;
 
 const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** `5m0s`, `1.5h` and the like, as Go writes durations. @returns milliseconds; `undefined` for what is none, negative, or longer than six hours */
-export function goDurationMs(text: string): number | undefined {
+/** `5m0s`, `1.5h` and the like, as Go writes durations. @returns milliseconds; `undefined` for what is none, negative, or longer than `longestMs`, by default six hours */
+export function goDurationMs(text: string, longestMs = LONGEST_STEP_MS): number | undefined {
   if (!/^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return text === "0" ? 0 : undefined;
   let sum = 0;
   for (const [, digits = "", , unit = ""] of text.matchAll(/([0-9]+(\.[0-9]+)?)(ns|us|µs|ms|s|m|h)/g))
     sum += Number(digits) * (UNIT_MS[unit] ?? 0);
-  return sum <= LONGEST_STEP_MS ? Math.round(sum) : undefined;
+  return sum <= longestMs ? Math.round(sum) : undefined;
 }
 
 /** Switches of Helm as a worker takes them. A time-out that cannot be read counts as none: `validateReleaseSpec` refuses it first. */

@@ -26,6 +26,16 @@ const results: readonly AddonResult[] = [
     helm,
   },
   { kind: "rolled-back", revision, history: [revision], objects, helm },
+  {
+    kind: "inspected",
+    revision: 2,
+    drifted: [
+      { object: "ConfigMap a/b", isGone: false, paths: ["data.text"], more: 2 },
+      { object: "Service a/b", isGone: true, paths: [] },
+    ],
+    total: 7,
+    helm,
+  },
   { kind: "uninstalled", wasThere: false, helm },
   { kind: "failed", reason: "helm-not-found", message: "There is no helm.", mayRepeat: true },
   { kind: "failed", reason: "not-ready", message: "Not ready.", mayRepeat: true, chart, history: [revision], rolledBackTo: 1, helm },

@@ -92,6 +92,12 @@ const shapes: Readonly<Record<HelmResult["kind"], Check>> = {
     helm: isText,
   }),
   "rolled-back": shaped({ revision: isRevision, history: listOf(isRevision), objects: isObjectCount, helm: isText }),
+  inspected: shaped({
+    revision: isCount,
+    drifted: listOf(shaped({ object: isText, isGone: isFlag, paths: listOf(isText), more: optional(isCount) })),
+    total: isCount,
+    helm: isText,
+  }),
   uninstalled: shaped({ wasThere: isFlag, helm: isText }),
   failed: shaped({
     reason: (value) => typeof value === "string" && Object.hasOwn(reasons, value),

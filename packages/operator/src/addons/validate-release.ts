@@ -1,5 +1,6 @@
 import { oneOfBoth } from "@talos-operator/api";
 import type { Finding, TalosClusterAddonRelease } from "@talos-operator/api";
+import { driftIntervalMs } from "./drift-interval.ts";
 import { goDurationMs } from "./helm-options.ts";
 import { validateAfterManifests, validateManifests } from "./validate-manifests.ts";
 import { LONGEST_VALUES } from "./values-template.ts";
@@ -65,6 +66,8 @@ export function validateRelease(
     refuse(at("version"), "it is neither a version nor a range", "Write it as Helm does, such as 1.2.3 or ^1.2");
   if (options.timeout !== undefined && options.timeout !== "" && goDurationMs(options.timeout) === undefined)
     refuse(at("options.timeout"), "it is no duration of at most six hours", "Write it as Go does, such as 5m0s");
+  if (spec.drift?.interval !== undefined && driftIntervalMs(spec.drift.interval) === undefined)
+    refuse("spec.drift.interval", "it is no duration of 1 hour to 30 days", "Write it as Go does, such as 6h");
   if ((options.upgrade?.maxHistory ?? 10) < 0) refuse(at("options.upgrade.maxHistory"), "it is negative", "Write 0 for no limit, or more");
   if (values !== undefined && JSON.stringify(values).length > LONGEST_VALUES)
     refuse(

@@ -1,4 +1,5 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
+import { addonDriftFaults } from "./addon-drift.ts";
 import { addonReleaseFaults } from "./addon-releases.ts";
 import { addonManifestsFaults } from "./addon-manifests.ts";
 import { awaitedNetworkFaults } from "./awaited-network.ts";
@@ -38,4 +39,5 @@ export const mutants: readonly Mutant[] = [
   ...awaitedNetworkFaults,
   ...kubeletCertificateFaults,
   ...addonManifestsFaults,
+  ...addonDriftFaults,
 ];

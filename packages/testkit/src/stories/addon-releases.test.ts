@@ -354,4 +354,79 @@ describe("a release", () => {
       await until(world, "bad", "SpecRefused");
       assert.equal(helm.begun.length, 1);
     }));
+
+  describe("that others changed", () => {
+    const changed = [{ object: "ConfigMap web/web", isGone: false, paths: ["data.text"] }] as const;
+    const driftOf = async (world: Story): Promise<readonly [string?, string?]> => {
+      const { conditions } = (await read(world, "web"))?.status ?? {};
+      const one = conditions?.find(({ type }) => type === "Drifted");
+      return one === undefined ? [] : [one.status, one.message];
+    };
+    const kinds = (helm: SimulatedHelm) => helm.begun.map(({ task }) => task.kind);
+    const HOUR = 3_600_000;
+
+    test("is never compared where nobody asks for it", () =>
+      tellReleases(async (world, helm) => {
+        await release(world, "web");
+        await until(world, "web", "Installed");
+        helm.drift(ENDPOINT, "web/web", changed);
+        await world.time.advance(24 * HOUR);
+        assert.deepEqual(kinds(helm), ["apply"]);
+        assert.deepEqual(await driftOf(world), []);
+      }));
+
+    test("is told, and left as it is, where it is only to be reported", () =>
+      tellReleases(async (world, helm) => {
+        await release(world, "web", { drift: { mode: "report", interval: "1h" } });
+        await until(world, "web", "Installed");
+        await world.until("compared", async () => (await driftOf(world))[0] === "False", 2 * 3_600);
+        helm.drift(ENDPOINT, "web/web", changed);
+        await world.until("told", async () => (await driftOf(world))[0] === "True", 2 * 3_600);
+        assert.match((await driftOf(world))[1] ?? "", /^Not as Helm deployed it: ConfigMap web\/web: data\.text\.$/);
+        assert.equal(await readyOf(world, "web"), "Installed");
+        const inspections = kinds(helm).length;
+        await world.stop();
+        await world.start();
+        await world.time.advance(10 * HOUR);
+        assert.deepEqual([...new Set(kinds(helm).slice(1))], ["inspect"], "nothing is put right");
+        const more = kinds(helm).length - inspections;
+        assert.ok(more >= 8 && more <= 10, `${more} comparisons in ten hours`);
+        helm.drift(ENDPOINT, "web/web", []);
+        await world.until("told no more", async () => (await driftOf(world))[0] === "False", 2 * 3_600);
+      }));
+
+    for (const lost of [false, true])
+      test(`is put right by one revision an interval where that is asked for${lost ? ", though the worker's answer is lost" : ""}`, () =>
+        tellReleases(async (world, helm) => {
+          await release(world, "web", { drift: { mode: "revert", interval: "1h" } });
+          await until(world, "web", "Installed");
+          helm.drift(ENDPOINT, "web/web", changed);
+          await world.until("seen", async () => (await driftOf(world))[0] === "True", 2 * 3_600);
+          if (lost) helm.fail("web/web", { kind: "lost" });
+          await world.until("put right", async () => (await read(world, "web"))?.status?.revision === 2, 300);
+          await until(world, "web", "Installed");
+          assert.equal((await driftOf(world))[0], "False");
+          assert.equal(helm.history(ENDPOINT, "web/web").length, 2);
+          // Somebody who changes it again and again is put right once an hour.
+          const reverts = () => helm.history(ENDPOINT, "web/web")[0]?.number ?? 0;
+          for (let minute = 0; minute < 5 * 60; minute += 10) {
+            helm.drift(ENDPOINT, "web/web", changed);
+            await world.time.advance(10 * 60_000);
+          }
+          assert.ok(reverts() >= 5 && reverts() <= 7, `${reverts()} revisions after five hours`);
+        }));
+
+    test("says so where it cannot be compared, and stays Ready", () =>
+      tellReleases(async (world, helm) => {
+        await release(world, "web");
+        await until(world, "web", "Installed");
+        helm.fail("web/web", { kind: "cluster-unreachable" });
+        await world.client
+          .resource(talosClusterAddonReleaseResource)
+          .patch(key("web"), { type: "merge", value: { spec: { drift: { mode: "report", interval: "1h" } } } });
+        await world.until("unknown", async () => (await driftOf(world))[0] === "Unknown", 3_600);
+        assert.equal(await readyOf(world, "web"), "Installed");
+        await world.until("compared", async () => (await driftOf(world))[0] === "False", 2 * 3_600);
+      }));
+  });
 });

@@ -3,6 +3,7 @@ import type {
   AddonResult,
   AddonSecrets,
   ChartFacts,
+  DriftedObject,
   HelmFailureReason,
   HelmResult,
   HelmTask,
@@ -46,6 +47,8 @@ export interface StoredRevision extends Revision {
   readonly values: readonly string[];
   /** Made by going back to this one. */
   readonly rolledBackTo?: number;
+  /** What others changed of it. */
+  readonly drifted?: readonly DriftedObject[];
 }
 
 /**
@@ -64,6 +67,8 @@ export interface SimulatedHelm {
   fail(release: string, ...faults: readonly HelmFault[]): void;
   /** A release that somebody installed by hand. */
   installByHand(cluster: string, release: string): void;
+  /** Somebody else changes objects of the newest revision. */
+  drift(cluster: string, release: string, drifted: readonly DriftedObject[]): void;
   /** Runs that hang go on, and end well. */
   release(): void;
   /** Lets runs end whose time has come: otherwise they do when somebody looks. */
@@ -99,6 +104,13 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
       return kept;
     };
     switch (task.kind) {
+      case "inspect": {
+        if (newest === undefined || newest.owner !== task.owner) return failed("release-not-ours", false);
+        if (isFailure(fault)) return failed(fault.kind, true);
+        if (fault?.kind === "dies" || fault?.kind === "lost") return undefined;
+        const drifted = newest.drifted ?? [];
+        return { kind: "inspected", revision: newest.number, drifted: drifted.slice(0, 5), total: drifted.length, helm };
+      }
       case "rollback": {
         if (isForeign) return failed("release-not-ours", false);
         const target = stored.find(({ number }) => number === task.revision);
@@ -106,6 +118,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         const isDone = newest.status === "deployed" && (newest.number === task.revision || newest.rolledBackTo === task.revision);
         const made: StoredRevision = {
           ...target,
+          drifted: [],
           number: newest.number + 1,
           status: "deployed",
           at: clock.now(),
@@ -136,7 +149,12 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
           appVersion: "1",
           digest: "d".repeat(64),
         };
-        if (newest?.status === "deployed" && newest.inputs === task.inputs && newest.owner === task.owner)
+        if (
+          newest?.status === "deployed" &&
+          newest.inputs === task.inputs &&
+          newest.owner === task.owner &&
+          newest.number > (task.beyond ?? 0)
+        )
           return fault?.kind === "lost" || fault?.kind === "dies" ? undefined : applied(chart, stored, false);
         const next = (status: string): StoredRevision => ({
           number: (newest?.number ?? 0) + 1,
@@ -196,6 +214,12 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
     going: () => [...runs.values()].flatMap(({ request, isDone }) => (isDone ? [] : [request])),
     history: (cluster, release) => releases.get(keyOf(cluster, release)) ?? [],
     fail: (release, ...given) => void faults.set(release, [...(faults.get(release) ?? []), ...given]),
+    drift(cluster, release, drifted) {
+      const key = keyOf(cluster, release);
+      const [newest, ...older] = releases.get(key) ?? [];
+      if (newest === undefined) throw new Error(`Helm knows no release ${release}`);
+      releases.set(key, [{ ...newest, drifted }, ...older]);
+    },
     installByHand: (cluster, release) =>
       void releases.set(keyOf(cluster, release), [
         { number: 1, status: "deployed", chartVersion: "0.9.0", at: clock.now(), owner: undefined, run: undefined, values: [] },

@@ -47,7 +47,7 @@ export function releaseFor(
   existing: TalosClusterAddonRelease | undefined,
 ): TalosClusterAddonRelease {
   const { namespace, name, uid } = controlPlane.metadata;
-  const { dependsOn, namespaceLabels, rollback } = addon.spec;
+  const { dependsOn, namespaceLabels, rollback, drift } = addon.spec;
   const helmSpec = helmSpecOf(addon);
   const manifests = manifestsOf(addon);
   const isSameNamespace = namespace === addon.metadata.namespace;
@@ -83,6 +83,7 @@ export function releaseFor(
       ...(dependsOn === undefined ? {} : { dependsOn: dependsOn.map((other) => addonReleaseName(name, other)) }),
       ...(namespaceLabels === undefined ? {} : { namespaceLabels }),
       ...(rollback === undefined ? {} : { rollback }),
+      ...(drift === undefined ? {} : { drift }),
     },
   };
 }

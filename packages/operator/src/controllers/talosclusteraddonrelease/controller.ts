@@ -30,6 +30,7 @@ import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
 import { lacksNetwork, withoutWaits } from "./without-network.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
+import { driftPolicy } from "./drift.ts";
 import { hasInventory, isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
 import { isManifestsRelease, isManifestsWish, reapplyAt, wasInstalled } from "./manifests.ts";
@@ -123,6 +124,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       case "start": {
         const { run } = decision.act;
         const input = await inputOf(release, decision, run, cluster, wish);
+        // It may wait, and what Ready says is no matter of it.
+        if ("waits" in input && run.task === "inspect") return { requeueAfterMs: READY_LOOK_MS };
         if ("waits" in input) return { requeueAfterMs: (await tell(release, withWords(decision, input.waits))) ?? decision.requeueAfterMs };
         if (!(await isOpenNow(key.namespace, seen.cluster, client))) return { requeueAfterMs: AGAIN_MS };
         await demandLead();
@@ -293,6 +296,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
           task: { ...base, kind: "rollback", revision: run.revision ?? 0, options: helmOptionsOf(release.spec.helmSpec?.options) },
           secrets: { kubeconfig, values: [] },
         };
+      if (run.task === "inspect")
+        return { task: { ...base, kind: "inspect", ignore: driftPolicy(release.spec)?.ignore ?? [] }, secrets: { kubeconfig, values: [] } };
       // What it was begun for is not what is wanted by now: it is late one day, or found done, and the next one is begun.
       if (wish === undefined || isManifestsWish(wish) || release.spec.helmSpec === undefined)
         return { waits: "What is to be installed cannot be read." };
@@ -304,6 +309,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         task: {
           ...base,
           kind: "apply",
+          ...(run.beyond === undefined ? {} : { beyond: run.beyond }),
           release: wish.release,
           chart: wish.chart,
           inputs: wish.inputs,

@@ -1,5 +1,6 @@
 import { annotations, conditionFor, finalizers, findCondition, findingsMessage, rfc3339 } from "@talos-operator/api";
 import type {
+  AddonDrift,
   AddonRevision,
   AddonRun,
   ConditionInput,
@@ -18,6 +19,16 @@ import type { ReleaseWish } from "../../addons/wish.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure } from "./failures.ts";
 import type { SeenHealth } from "./health.ts";
+import {
+  driftAfterApply,
+  driftCondition,
+  driftDueIn,
+  driftToRevert,
+  driftWords,
+  inspectedDrift,
+  keptDrift,
+  unknownDrift,
+} from "./drift.ts";
 import { afterEdit, chartAfter, isHeldBack, openRollback, rememberedRollback, rollbackProblem, triedBy } from "./rollback.ts";
 import {
   MANIFESTS_MS,
@@ -135,9 +146,11 @@ export interface ReleaseDecision {
 export function decideRelease(seen: ReleaseSeen): ReleaseDecision {
   const { release } = seen;
   if (release.metadata.deletionTimestamp !== undefined) return decideDeletion(seen);
-  if (release.status?.run !== undefined) {
-    const decision = afterRun(seen, release.status.run);
-    return isReapplying(seen, release.status.run) ? quietly(seen, decision) : decision;
+  const { run } = release.status ?? {};
+  if (run?.task === "inspect") return afterInspection(seen, run);
+  if (run !== undefined) {
+    const decision = afterRun(seen, run);
+    return isReapplying(seen, run) ? quietly(seen, decision) : decision;
   }
   const held = hold(seen);
   if (held !== undefined) return held;
@@ -175,13 +188,58 @@ function toward(seen: ReleaseSeen, wish: ReleaseWish | ManifestsWish): ReleaseDe
   const isAgain = status?.inputs === wish.inputs && isToReapply(seen);
   const isRepeated = isAgain || (isManifestsWish(wish) && status?.failedInputs === wish.inputs);
   // What Helm does not know any more is installed anew.
-  if (isThere && health?.kind !== "gone" && !isRepeated) return installed(seen);
-  const decision = attempt(seen, { task: "apply", inputs: wish.inputs }, wish.release);
-  return isAgain ? quietly(seen, decision) : decision;
+  if (!isThere || health?.kind === "gone" || isRepeated) {
+    const decision = attempt(seen, { task: "apply", inputs: wish.inputs }, wish.release);
+    return isAgain ? quietly(seen, decision) : decision;
+  }
+  if (isManifestsWish(wish)) return installed(seen);
+  const beyond = isHeldBack(release, wish) ? undefined : driftToRevert(release);
+  if (beyond !== undefined) return attempt(seen, { task: "apply", inputs: wish.inputs, beyond }, wish.release);
+  const due = driftDueIn(release, seen.now);
+  const settled = (due !== undefined && due <= 0 ? inspection(seen) : undefined) ?? installed(seen);
+  const { requeueAfterMs = WAIT_MS } = settled;
+  return due === undefined || due <= 0 ? settled : { ...settled, requeueAfterMs: Math.min(requeueAfterMs, due) };
+}
+
+/** Compares what runs with what was deployed, when there is room. Nothing waits for it, and Ready stays as it is. */
+function inspection(seen: ReleaseSeen): ReleaseDecision | undefined {
+  const { release, now } = seen;
+  // While something is not ready it is compared, too: what others changed may be why.
+  const reason = findCondition(release.status?.conditions, "Ready")?.reason;
+  const isSettled = reason === "Installed" || reason === "WorkloadsNotReady";
+  if (!isSettled || seen.cluster.kind !== "present" || seen.othersRunning >= RUNS_AT_ONCE) return undefined;
+  const id = addonRunId(release.metadata.uid ?? "", "inspect", rfc3339(now));
+  const run: AddonRun = { name: addonRunName(id), id, task: "inspect", startedAt: rfc3339(now) };
+  const begun = acting(seen, { kind: "begin", run });
+  return { ...begun, fields: { ...begun.fields, run }, requeueAfterMs: LOOK_MS };
+}
+
+function afterInspection(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
+  const { release, now } = seen;
+  const state: AddonRunState = seen.run ?? { kind: "absent" };
+  const over = (drift: AddonDrift, news: readonly ReleaseNews[] = []): ReleaseDecision => ({
+    ...acting(seen, { kind: "none" }, news),
+    fields: { ...fieldsOf(release), run: undefined, drift },
+    requeueAfterMs: 0,
+  });
+  if (state.kind === "ended") {
+    if (state.result?.kind !== "inspected") {
+      const why = state.result?.kind === "failed" ? failureOf(state.result).message : `The run ${run.name} ended without a result.`;
+      return over(unknownDrift(release, why, now));
+    }
+    const drift = inspectedDrift(release, state.result, now);
+    const isKnown = drift.objects?.join() === release.status?.drift?.objects?.join();
+    return over(drift, drift.total === 0 || isKnown ? [] : [{ reason: "AddonDrifted", note: driftWords(drift) }]);
+  }
+  if (isLate(seen, run)) return over(unknownDrift(release, `The run ${run.name} did not end in its time.`, now));
+  if (state.kind === "absent" && seen.cluster.kind !== "present")
+    return over(unknownDrift(release, unstartable(seen.cluster).message, now));
+  const isTurn = state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE;
+  return { ...acting(seen, isTurn ? { kind: "start", run } : { kind: "none" }), requeueAfterMs: LOOK_MS };
 }
 
 /** What a run is for. */
-type Errand = Pick<AddonRun, "task" | "inputs" | "revision">;
+type Errand = Pick<AddonRun, "task" | "inputs" | "revision" | "beyond">;
 
 /** Begins a run where nothing is in its way, and its turn has come. */
 function attempt(seen: ReleaseSeen, errand: Errand, helmName: ReleaseWish["release"]): ReleaseDecision {
@@ -370,12 +428,18 @@ function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): Relea
       },
       ...historyFields(result.history, result.objects),
       rolledBack: afterEdit(release),
+      drift: driftAfterApply(release, seen.now),
       helmVersion: result.helm,
       ...(result.adopted === true ? { isAdopted: true } : {}),
     },
     conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
     isBusy: false,
-    news: result.isNew ? [{ reason: "AddonInstalled", note: message }] : [],
+    news: [
+      ...(result.isNew ? [{ reason: "AddonInstalled", note: message } as const] : []),
+      ...(run.beyond === undefined
+        ? []
+        : [{ reason: "AddonDriftReverted", note: `What others changed of revision ${run.beyond} is taken back.` } as const]),
+    ],
     requeueAfterMs: 0,
   };
 }
@@ -392,12 +456,13 @@ function rolledBack(seen: ReleaseSeen, run: AddonRun, { revision, history, objec
       inputs: revision.inputs,
       revision: revision.number,
       lastDeployed: rfc3339(revision.at),
-      chart: chartAfter(release.status?.chart, revision),
+      chart: chartAfter(release, revision),
       rolledBack: {
         ...(run.revision === undefined ? {} : { to: run.revision }),
         ...(run.inputs === undefined ? {} : { from: run.inputs }),
       },
       ...historyFields(history, objects),
+      drift: driftAfterApply(release, seen.now),
       helmVersion: helm,
     },
     conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
@@ -588,6 +653,7 @@ function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): 
   const { generation } = metadata;
   const idle = spec.helmSpec === undefined ? [] : idleHelmFields(spec.helmSpec);
   const isSetSyntax = seen.wish.kind === "there" && seen.wish.isSetSyntax;
+  const drift = driftCondition(seen.release);
   const problem = rollbackProblem(seen.release);
   const notes = [
     ...(problem === undefined ? [] : [problem]),
@@ -597,6 +663,7 @@ function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): 
   const isLeft = metadata.annotations?.[annotations.addonNotSelected] !== undefined;
   return [
     conditionFor("Ready", reason, message, generation),
+    ...(drift === undefined ? [] : [drift]),
     ...(isLeft
       ? [
           conditionFor(
@@ -611,7 +678,7 @@ function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): 
   ];
 }
 
-function fieldsOf({ status }: TalosClusterAddonRelease): ReleaseFields {
-  const { conditions: _kept, observedGeneration: _generation, ...fields } = status ?? {};
-  return fields;
+function fieldsOf(release: TalosClusterAddonRelease): ReleaseFields {
+  const { conditions: _kept, observedGeneration: _generation, ...fields } = release.status ?? {};
+  return { ...fields, drift: keptDrift(release) };
 }

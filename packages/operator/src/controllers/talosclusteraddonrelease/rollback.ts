@@ -46,8 +46,10 @@ export function afterEdit(release: TalosClusterAddonRelease): TalosClusterAddonR
   return to === undefined ? undefined : { to };
 }
 
-/** The chart as it is now: another version than the one that the spec came to is resolved anew by the next edit. */
-export function chartAfter(before: AddonChart | undefined, { chartVersion, appVersion }: Revision): AddonChart | undefined {
+/** The chart as it is now. Where the spec names no version the one that runs is the one that stays; where it names one, the next edit installs that. */
+export function chartAfter({ spec, status }: TalosClusterAddonRelease, { chartVersion, appVersion }: Revision): AddonChart | undefined {
+  const before = status?.chart;
   if (before === undefined || before.version === chartVersion) return before;
-  return { name: before.name, version: chartVersion, ...(appVersion === undefined ? {} : { appVersion }), asked: "" };
+  const asked = (spec.helmSpec?.version ?? "") === "" ? before.asked : "";
+  return { name: before.name, version: chartVersion, ...(appVersion === undefined ? {} : { appVersion }), asked };
 }
