@@ -12,7 +12,7 @@ import { pageChart } from "./charts/page-chart.ts";
 
 const CHARTS = [pageChart, networkChart] as const;
 
-/** What `examples/talos-cluster-addon.yaml` and `examples/talos-cluster-own-network.yaml` name. */
+/** What `examples/talos-cluster-addon.yaml` and `examples/own-network/cluster.yaml` name. */
 const SECRET = "talos-demo-charts";
 
 const HOST = "127.0.0.1";

@@ -1,6 +1,7 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
 import { addonReleaseFaults } from "./addon-releases.ts";
 import { addonManifestsFaults } from "./addon-manifests.ts";
+import { awaitedNetworkFaults } from "./awaited-network.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
 import { backupWorkerFaults } from "./backup-workers.ts";
 import { compositionFaults } from "./composition-faults.ts";
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...backupControllerFaults,
   ...addonControllerFaults,
   ...addonReleaseFaults,
+  ...awaitedNetworkFaults,
   ...kubeletCertificateFaults,
   ...addonManifestsFaults,
 ];

@@ -1,27 +1,29 @@
 // A cluster whose configuration says `cni: none`: its Nodes are Ready once an addon has brought the network, and nothing waits in a circle.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { isConditionTrue, talosClusterAddonReleaseResource, talosClusterAddonResource } from "@talos-operator/api";
-import type { HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
+import type { Cni, HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
 import { isManifestsTask } from "@talos-operator/helm";
 import type { HelmTask } from "@talos-operator/helm";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { createSimulatedHelm } from "../world/simulated-helm.ts";
 import type { ChartContents, SimulatedHelm } from "../world/simulated-helm.ts";
 import { inside } from "./cluster-pods.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
-import type { Story } from "./story.ts";
+import type { Story, StoryOptions } from "./story.ts";
 
 const apps = (plural: string, kind: string): ResourceType => ({ group: "apps", version: "v1", plural, kind, namespaced: true });
 const types = { DaemonSet: apps("daemonsets", "DaemonSet"), Deployment: apps("deployments", "Deployment") } as const;
 const namespaceType: ResourceType = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
 
-/** What two charts hold: `cni` a network plugin, every other one a Deployment. */
+/** What charts hold: in kube-system a network plugin, everywhere else a Deployment. */
 function contentsIn(world: () => Story): ChartContents {
   const objectOf = (task: Parameters<ChartContents["install"]>[0]) => {
     const { name, namespace } = task.release;
-    const kind = name === "cni" ? "DaemonSet" : "Deployment";
+    const kind = namespace === "kube-system" ? "DaemonSet" : "Deployment";
     const labels = { app: name };
     const plugin = {
       hostNetwork: true,
@@ -56,16 +58,27 @@ const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const workers = ["10.5.0.4"];
 
 /** A cluster `demo` with `cni: none` that is about to be made, and what Helm installs in it. */
-function tellFirst(story: (world: Story, helm: SimulatedHelm) => Promise<void>, controlPlanes = cps): Promise<void> {
+function tellFirst(
+  story: (world: Story, helm: SimulatedHelm) => Promise<void>,
+  controlPlanes: readonly string[] = cps,
+  cni: Cni = { name: "none" },
+): Promise<void> {
+  return tellWithHelm({}, async (world, helm) => {
+    const cluster = demoCluster(controlPlanes, workers, { cni });
+    await world.client.resource(kinds.cluster).create({ ...cluster, metadata: { ...cluster.metadata, labels: { env: "test" } } });
+    await story(world, helm);
+  });
+}
+
+/** An operator that has nothing to do yet, and a Helm whose charts hold something. */
+function tellWithHelm(options: StoryOptions, story: (world: Story, helm: SimulatedHelm) => Promise<void>): Promise<void> {
   let helm: SimulatedHelm | undefined;
   const addons = () => {
     if (helm === undefined) throw new Error("the story has not begun");
     return { runner: helm.runner };
   };
-  return tell({ addons, hasWorkloadControllers: true }, async (world) => {
+  return tell({ ...options, addons, hasWorkloadControllers: true }, async (world) => {
     helm = createSimulatedHelm(world.time.clock, { contents: contentsIn(() => world) });
-    const cluster = demoCluster(controlPlanes, workers, { cni: { name: "none" } });
-    await world.client.resource(kinds.cluster).create({ ...cluster, metadata: { ...cluster.metadata, labels: { env: "test" } } });
     await world.start();
     await story(world, helm);
   });
@@ -92,7 +105,7 @@ const untilRelease = (world: Story, name: string, reason: string, seconds = 300)
   world.until(`${name} says ${reason}`, async () => (await releaseOf(world, name)) === reason, seconds);
 
 interface Node extends KubeObject {
-  readonly spec?: { readonly taints?: readonly { readonly key: string; readonly effect: string }[] };
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string; readonly effect: string }[] };
   readonly status?: {
     readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[];
   };
@@ -119,7 +132,6 @@ const untilNodes = (world: Story, count: number): Promise<void> =>
   );
 const readyIn = async (world: Story): Promise<boolean> => isConditionTrue((await world.get(kinds.cluster))?.status?.conditions, "Ready");
 
-/** Tasks for Helm that were begun, in order. */
 function helmTasks(helm: SimulatedHelm): readonly HelmTask[] {
   return helm.begun.flatMap(({ task }) => (isManifestsTask(task) ? [] : [task]));
 }
@@ -184,6 +196,7 @@ describe("the network comes as an addon", () => {
         await settled();
         for (const { state } of world.datacenter.machines().slice(0, 5)) assert.match(state.config.persisted ?? "", /br_netfilter/);
         assert.ok(world.datacenter.machine("10.5.0.1").state.bootCount > boots);
+        await world.until("no Node is cordoned", async () => (await nodes(world)).every(({ spec }) => spec?.unschedulable !== true), 180);
         await patch(demoCluster(cps, ["10.5.0.4"], { cni: { name: "none" } }).spec);
         await untilNodes(world, 4);
         assert.deepEqual([...new Set((await nodes(world)).map((node) => readiness(node)?.status))], ["False"]);
@@ -286,4 +299,44 @@ describe("the network comes as an addon", () => {
       await addon(world, "cni");
       await world.untilReady();
     }));
+
+  test("with a plugin that Talos brings Nodes are Ready by themselves, and Helm waits for pods as it is told", () =>
+    tellFirst(
+      async (world, helm) => {
+        await world.untilReady(900);
+        assert.equal(helm.begun.length, 0);
+        await addon(world, "web", { wait: true });
+        await untilRelease(world, "web", "Installed");
+        assert.equal(helmTasks(helm)[0]?.options.wait, true);
+      },
+      cps,
+      { name: "flannel" },
+    ));
+
+  test("examples/own-network/cluster.yaml as it stands", () =>
+    tellWithHelm(
+      { machines: ["127.1.0.7", "127.1.0.8"].map((address) => ({ address })), operator: { allowLoopbackMachines: true } },
+      async (world, helm) => {
+        const file = new URL("../../../../examples/own-network/cluster.yaml", import.meta.url);
+        const [cluster, network] = parseKubernetesYaml(readFileSync(file, "utf8"));
+        const name = "own-network";
+        const ready = async (): Promise<boolean> => isConditionTrue((await world.get(kinds.cluster, name))?.status?.conditions, "Ready");
+        await apply(world, kinds.cluster, cluster);
+        await untilNodes(world, 2);
+        await world.time.advance(30_000);
+        assert.equal(await ready(), false);
+        await apply(world, kinds.secret, {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { namespace: "default", name: "talos-demo-charts" },
+          data: { "ca.crt": Buffer.from("-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n").toString("base64") },
+        });
+        await apply(world, talosClusterAddonResource, network);
+        await world.until("Ready", ready, 120);
+        assert.deepEqual(
+          helm.begun.map(({ secrets }) => secrets.values),
+          [["podCIDR: 10.244.0.0/16\n"]],
+        );
+      },
+    ));
 });
