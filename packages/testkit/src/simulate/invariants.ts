@@ -120,7 +120,9 @@ export function createInvariants(input: InvariantsInput): Invariants {
     forgetFormer();
     const { items } = await secrets.list({ namespace: NAMESPACE });
     for (const { metadata, data } of items) secretRules.remember(metadata?.name ?? "", data);
-    const bundles = items.filter((secret) => new RegExp(`^${CLUSTER_NAME}-bundle-\\d+$`).test(secret.metadata?.name ?? ""));
+    const isBundle = ({ metadata }: Secret): boolean =>
+      metadata?.name !== stage.takenName && new RegExp(`^${CLUSTER_NAME}-bundle-\\d+$`).test(metadata?.name ?? "");
+    const bundles = items.filter(isBundle);
     if (bundles.length > 1) report("S5", `there are ${bundles.length} bundles of one cluster`);
     const [bundle] = bundles;
     const isDeleted = stage.desired === undefined && stage.deletionPolicy === "reset";

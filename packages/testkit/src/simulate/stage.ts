@@ -10,6 +10,8 @@ import type { Desired } from "./scenario.ts";
 export interface Stage {
   /** Since when the bundle Secret is away or holds something else, by somebody's hand. */
   bundleGoneSince: number | undefined;
+  /** Name of a Secret that is somebody else's, though it is called as one of ours. */
+  takenName: string | undefined;
   /** Since when the record holds what only a newer release knows. */
   newerRecordSince: number | undefined;
   /** Since when etcd raises an alarm. */
@@ -75,6 +77,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
   let frozen: { readonly over: Promise<void>; readonly end: () => void } | undefined;
   return {
     bundleGoneSince: undefined,
+    takenName: undefined,
     newerRecordSince: undefined,
     alarmedSince: undefined,
     pausedSince: undefined,

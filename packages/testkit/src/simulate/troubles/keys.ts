@@ -181,6 +181,7 @@ export async function takeName({ client, timers, random, trace, now, stage }: Tr
     if (own !== undefined) await secrets.delete(key);
     try {
       await secrets.create({ apiVersion: "v1", kind: "Secret", metadata: key, type: "Opaque", data });
+      stage.takenName = name;
       break;
     } catch (thrown) {
       // The operator made its own anew in between.
@@ -196,4 +197,5 @@ export async function takeName({ client, timers, random, trace, now, stage }: Tr
     if (JSON.stringify(there?.data) !== JSON.stringify(data)) throw new Error(`the operator changed ${name}`);
   }
   await secrets.delete(key);
+  stage.takenName = undefined;
 }
