@@ -54,8 +54,8 @@ export interface SimulatedMachines {
 /** Starts simulated machines, each with a gRPC server on its own loopback address. State is on disk before a machine answers the call that changed it. */
 export async function startSimulatedMachines(options: SimulatedMachinesOptions): Promise<SimulatedMachines> {
   await requireBindable(options.addresses);
-  const workload = createEmbeddedWorkloads(options.log);
   const { folder } = options;
+  const workload = createEmbeddedWorkloads(options.log, folder);
   const pace = paces[options.pace];
   const snapshot = folder === undefined ? undefined : readSnapshot(folder);
   const datacenter = createDatacenter({

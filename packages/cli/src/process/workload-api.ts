@@ -1,22 +1,25 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
-import { serveHttps, type HttpsFrontEnd } from "@talos-operator/apiserver/https";
+import { createSqliteStore, serveHttps, type HttpsFrontEnd } from "@talos-operator/apiserver/https";
 import { systemClock, systemRandom, systemTimers, threadWorkedMs } from "@talos-operator/adapters";
 import type { Logger } from "@talos-operator/ports";
 import type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "@talos-operator/simulator";
+import type { DataFolder } from "./data-folder.ts";
 import { isLoopback } from "./loopback.ts";
 
 /**
- * The Kubernetes APIs inside the simulated clusters: one embedded API each, in memory, served with the cluster's own keys.
+ * The Kubernetes APIs inside the simulated clusters: one embedded API each, served with the cluster's own keys.
  *
- * Deployments and the like get pods and pods get Nodes; the simulated kubelets let them run. Contents are made anew after a restart: Nodes register again, as kubelets do.
+ * Deployments and the like get pods and pods get Nodes; the simulated kubelets let them run.
+ *
+ * @param folder keeps what they hold, as etcd does, for the next process. Default: it is in memory, and made anew; Nodes register again, as kubelets do
  */
-export function createEmbeddedWorkloads(log: Logger): WorkloadApi & { close(): Promise<void> } {
+export function createEmbeddedWorkloads(log: Logger, folder?: DataFolder): WorkloadApi & { close(): Promise<void> } {
   const open = new Map<string, Promise<WorkloadCluster>>();
   return {
     open(request) {
       let cluster = open.get(request.key);
       if (cluster === undefined) {
-        cluster = openCluster(request, log);
+        cluster = openCluster(request, log, folder);
         open.set(request.key, cluster);
       }
       return cluster;
@@ -28,8 +31,11 @@ export function createEmbeddedWorkloads(log: Logger): WorkloadApi & { close(): P
   };
 }
 
-async function openCluster(request: WorkloadClusterRequest, log: Logger): Promise<WorkloadCluster> {
-  const store = createMemoryStore();
+async function openCluster(request: WorkloadClusterRequest, log: Logger, folder: DataFolder | undefined): Promise<WorkloadCluster> {
+  const store =
+    folder === undefined
+      ? createMemoryStore()
+      : createSqliteStore(folder.file("kubernetes", `${request.key}.db`), { durability: "process-crash" });
   const server = await createApiServer({
     store,
     clock: systemClock,

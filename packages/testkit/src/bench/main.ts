@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { benchAddons } from "./addons.ts";
 import { benchApiserver } from "./apiserver/bench-apiserver.ts";
 import { benchBackup } from "./backup/bench-backup.ts";
 import { benchColdStart } from "./cold-start.ts";
@@ -27,6 +28,7 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
   wave            a setting that needs a boot, on all clusters at once; --count clusters, default 200
   neighbours      silent and slow machines and objects nobody can fulfil beside healthy clusters; --count clusters, default 200
   memory          the operator within the memory limit of its container; --count healthy clusters of 10 machines, default 50
+  addons          releases of addons that nobody touches; --count releases, default 1000
   config          machine configs by this library and by the Go machinery; --count configs, default 10000
   backup          a large snapshot through the worker of backups, beside the bare stream; --count MiB, default 2048
   import          loading the Talos library; --count processes, default 9
@@ -75,6 +77,7 @@ else if (name === "failover") await benchFailover(count ?? 5, options);
 else if (name === "latency") await benchLatency(count ?? 200, options);
 else if (name === "wave") await benchWave(count ?? 200, options);
 else if (name === "neighbours") await benchNeighbours(count ?? 200, options);
+else if (name === "addons") await benchAddons(count ?? 1_000, options);
 else if (name === "config") await benchConfig(count ?? 10_000);
 else if (name === "backup") await benchBackup(count ?? 2048, ROUNDS, options);
 else if (name === "import") await benchImport(count ?? 9);
