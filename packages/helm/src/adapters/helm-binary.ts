@@ -1,9 +1,19 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { HelmBinary, HelmEnd } from "../worker/deps.ts";
 
 /** What is kept of each stream. Bytes. */
 const MOST_OUTPUT = 2 ** 20;
+
+/** Resident memory of a helm that reads a chart without end, or renders one. Less than what the Job of the worker has, so that its end can be told; a large chart takes half of it. Bytes. */
+const MOST_MEMORY = 384 * 2 ** 20;
+
+/** Of memory, as `/proc` counts it. */
+const PAGE_BYTES = 4096;
+
+/** How often that is looked at, where the system tells it: on Linux. Milliseconds. */
+const LOOK_MS = 200;
 
 /** After this a helm that was asked to end is killed. Milliseconds. */
 const KILL_MS = 5_000;
@@ -54,6 +64,12 @@ export function createHelmBinary(home: string, signal: AbortSignal, binary = "he
           hard ??= setTimeout(() => kill("SIGKILL"), KILL_MS);
         };
         const limit = setTimeout(stop, timeoutMs);
+        let isTooLarge = false;
+        const memory = setInterval(() => {
+          if (child.pid === undefined || residentBytes(child.pid) <= MOST_MEMORY) return;
+          isTooLarge = true;
+          kill("SIGKILL");
+        }, LOOK_MS);
         if (signal.aborted) stop();
         signal.addEventListener("abort", stop, { once: true });
         const stdout = collect(child.stdout);
@@ -61,15 +77,26 @@ export function createHelmBinary(home: string, signal: AbortSignal, binary = "he
         const end = (kind: HelmEnd["kind"], code: number): void => {
           clearTimeout(limit);
           clearTimeout(hard);
+          clearInterval(memory);
           signal.removeEventListener("abort", stop);
           resolve({ kind, code, stdout: stdout(), stderr: stderr() });
         };
         child.once("error", () => end("not-found", 127));
-        child.once("close", (code) => end(isKilled ? "killed" : "exited", code ?? 1));
+        child.once("close", (code) => end(isTooLarge ? "too-large" : isKilled ? "killed" : "exited", code ?? 1));
         child.stdin?.on("error", () => undefined);
         child.stdin?.end(input);
       }),
   };
+}
+
+/** 0 where the system does not tell it. */
+function residentBytes(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1] ?? 0) * PAGE_BYTES;
+  } catch {
+    // Another system, or it has ended.
+    return 0;
+  }
 }
 
 function collect(stream: NodeJS.ReadableStream | null): () => string {

@@ -22,7 +22,15 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
     throw new WorkerFault("release-not-ours", `A Helm release ${release.name} is there already, of the chart ${running.name}.`, false);
   // Whoever asks for no version wants what runs to go on: a takeover is no upgrade.
   const asked = running !== undefined && task.chart.version === undefined ? { ...task.chart, version: running.version } : task.chart;
-  const chart = await fetchChart(job, asked);
+  const chart = await fetchChart(job, asked).catch((thrown: unknown) => {
+    if (running !== undefined && asked !== task.chart && thrown instanceof WorkerFault && thrown.reason === "chart-not-found")
+      throw new WorkerFault(
+        "chart-not-found",
+        `${running.name} ${running.version} runs already, and the repository has that version no more: set spec.helmSpec.version. ${thrown.message}`,
+        false,
+      );
+    throw thrown;
+  });
   const isSame = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs && newest.number > (task.beyond ?? 0);
   // What a person upgraded bears our labels, and not our inputs; what was rolled back to is what it says.
   const isDone = isSame && (newest.run !== undefined || (await isRollback(job, release, newest.number)));

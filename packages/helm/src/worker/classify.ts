@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
 const REPOSITORY_ROWS: readonly Row[] = [
   {
     words:
-      /connection refused|connection reset|no such host|i\/o timeout|Client\.Timeout|network is unreachable|no route to host|: EOF|50[0-9] /,
+      /connection refused|connection reset|no such host|i\/o timeout|Client\.Timeout|network is unreachable|no route to host|: EOF|\b50[0-9]\b/,
     reason: "repository-unreachable",
     mayRepeat: true,
     what: "The repository does not answer",
@@ -105,7 +105,7 @@ const REPOSITORY_ROWS: readonly Row[] = [
     what: "The certificate of the repository is not to be trusted",
   },
   {
-    words: /401|403|unauthorized|denied|forbidden|basic credential/i,
+    words: /\b40[13]\b|unauthorized|denied|forbidden|basic credential/i,
     reason: "repository-refused",
     mayRepeat: false,
     what: "The repository refuses the credentials",
@@ -130,8 +130,27 @@ const LONGEST = 400;
 /** The failure that Helm's words stand for. @param secrets texts that must not appear in a message */
 export function faultOf(end: HelmEnd, where: "cluster" | "repository", secrets: readonly string[]): WorkerFault {
   if (end.kind === "not-found") return new WorkerFault("helm-not-found", "There is no helm on the PATH. Install Helm 4 or 3 there.", false);
+  if (end.kind === "too-large" && where === "repository")
+    return new WorkerFault(
+      "chart-too-large",
+      "The index or the chart of the repository is larger than Helm can read here. Use a smaller one.",
+      false,
+    );
+  if (end.kind === "too-large")
+    return new WorkerFault(
+      "template-failed",
+      "Rendering the chart takes more memory than there is for Helm: a template does not end, or makes too much. Change the values or the chart.",
+      false,
+    );
   const words = ownWords(end.stderr, secrets);
-  if (end.kind === "killed") return new WorkerFault("timed-out", `Helm did not end in its time${words === "" ? "" : `: ${words}`}.`, true);
+  if (end.kind === "killed" && where === "repository")
+    return new WorkerFault("repository-unreachable", `The repository did not answer in its time${words === "" ? "" : `: ${words}`}.`, true);
+  if (end.kind === "killed")
+    return new WorkerFault(
+      "timed-out",
+      `Helm did not end in its time${words === "" ? "" : `: ${words}`}. A template that does not end, or objects that are waited for, take longer; options.timeout gives more.`,
+      true,
+    );
   const row = (where === "cluster" ? ROWS : REPOSITORY_ROWS).find((one) => one.words.test(end.stderr));
   const said = words === "" ? "" : `: ${words}`;
   if (row !== undefined) return new WorkerFault(row.reason, `${row.what}${said}.`, row.mayRepeat);

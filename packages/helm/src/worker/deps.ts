@@ -25,8 +25,8 @@ export interface HelmCall {
 }
 
 export interface HelmEnd {
-  /** `not-found`: there is no such binary; `killed`: its time was over, or the worker was asked to stop. */
-  readonly kind: "exited" | "killed" | "not-found";
+  /** `not-found`: there is no such binary; `killed`: its time was over, or the worker was asked to stop; `too-large`: it took more memory than a chart needs. */
+  readonly kind: "exited" | "killed" | "too-large" | "not-found";
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -9,6 +9,9 @@ import type { HelmMajor } from "./flags.ts";
 /** The oldest Helm that labels its revisions and knows every switch. */
 const OLDEST = [3, 17] as const;
 
+/** A repository that does not answer must not hold one of the few workers for the time that an installation may take. Milliseconds. */
+const REPOSITORY_MS = 2 * 60_000;
+
 /** One task being carried out. */
 export class Job {
   readonly deps: WorkerDeps;
@@ -53,11 +56,12 @@ export class Job {
 
   /** Runs Helm against a repository, or against nothing. @throws WorkerFault */
   async repository(args: readonly string[], input?: string): Promise<HelmEnd> {
-    return this.#demand(await this.run(args, input), "repository");
+    const timeoutMs = Math.min(this.remainingMs, REPOSITORY_MS);
+    return this.#demand(await this.deps.helm.run(args, { timeoutMs, ...(input === undefined ? {} : { input }) }), "repository");
   }
 
-  run(args: readonly string[], input?: string): Promise<HelmEnd> {
-    return this.deps.helm.run(args, { timeoutMs: this.remainingMs, ...(input === undefined ? {} : { input }) });
+  run(args: readonly string[]): Promise<HelmEnd> {
+    return this.deps.helm.run(args, { timeoutMs: this.remainingMs });
   }
 
   /** The failure that an end stands for. */

@@ -24,6 +24,11 @@ it("what was decided answers what was asked before", () => {
   assert.deepEqual(shown(request("x", 1), request("y", 16, approved), request("z", 400)), [["system:node:a", "z", 400]]);
 });
 
+it("of two in one second the one that nobody decided is the newer", () => {
+  assert.deepEqual(shown(request("x", 1, approved), request("y", 1)), [["system:node:a", "y", 1]]);
+  assert.deepEqual(shown(request("y", 1, approved), request("x", 1)), [["system:node:a", "x", 1]]);
+});
+
 it("each kubelet has its own, in the order of their names", () => {
   assert.deepEqual(shown(request("x", 1, {}, "system:node:b"), request("y", 2)), [
     ["system:node:a", "y", 2],

@@ -52,7 +52,10 @@ export function openRequests(objects: readonly RequestObject[]): readonly OpenRe
   return [...byUser]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([username, own]): readonly OpenRequest[] => {
-      const newestFirst = own.toSorted((a, b) => madeAt(b) - madeAt(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
+      // Times are whole seconds: of two in one second the one that nobody decided came after the other.
+      const newestFirst = own.toSorted(
+        (a, b) => madeAt(b) - madeAt(a) || Number(isDecided(a)) - Number(isDecided(b)) || (nameOf(a) < nameOf(b) ? -1 : 1),
+      );
       const decided = newestFirst.findIndex((one) => isDecided(one));
       const open = decided === -1 ? newestFirst : newestFirst.slice(0, decided);
       const [newest] = open;
