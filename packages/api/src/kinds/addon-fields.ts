@@ -143,6 +143,7 @@ export const releaseFactFields = {
   isAdopted: boolean({ description: "True when the release was there before, without an owner, and was taken over." }),
   manifests: manifestsStatusField,
   drift: driftFound,
+  cluster: string({ description: "Name of the TalosControlPlane whose cluster it is in, once it was begun." }),
   releaseName: string({ description: "Name of the release in the cluster, once it was begun." }),
   releaseNamespace: string({ description: "Its namespace." }),
 };

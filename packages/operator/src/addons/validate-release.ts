@@ -62,6 +62,13 @@ export function validateRelease(
       "Write at most 53 characters of a-z, 0-9 and -",
     );
   if (namespace !== "" && !DNS_LABEL.test(namespace)) refuse(at("namespace"), "it is no name of a namespace", "Write it in a-z, 0-9 and -");
+  const installed = status?.releaseName === undefined ? undefined : `${status.releaseNamespace ?? ""}/${status.releaseName}`;
+  if (installed !== undefined && installed !== `${namespace || "default"}/${name}`)
+    refuse(
+      at("releaseName"),
+      `it is installed as ${installed}, and a release keeps its name and namespace`,
+      "Go back to these, or delete the TalosClusterAddonRelease: it is uninstalled, and an addon makes it anew under the other name",
+    );
   if (version !== "" && !CHART_VERSION.test(version))
     refuse(at("version"), "it is neither a version nor a range", "Write it as Helm does, such as 1.2.3 or ^1.2");
   if (options.timeout !== undefined && options.timeout !== "" && goDurationMs(options.timeout) === undefined)

@@ -126,4 +126,30 @@ export const addonReleaseFaults: readonly Mutant[] = [
     tests: stories,
     edits: [edit("rollback", "return status?.rolledBack?.from === inputs;", "return status?.rolledBack?.from === `${inputs}-`;")],
   },
+  {
+    name: "addon-failed-edit-forgotten",
+    about: "takes what was installed before an edit that failed for whole once the edit is taken back",
+    tests: stories,
+    edits: [edit("decide", 'return told?.history?.[0]?.status !== "deployed";', "return false;")],
+  },
+  {
+    name: "addon-renamed-orphan",
+    about: "installs a release anew under another name, and forgets the one before",
+    tests: stories,
+    edits: [
+      {
+        file: "operator/src/addons/validate-release.ts",
+        find: "if (installed !== undefined && installed !==",
+        replace: "if (installed === '' && installed !==",
+      },
+    ],
+  },
+  {
+    name: "addon-moves-to-another-cluster",
+    about: "takes what is installed in one cluster for installed in another one",
+    tests: stories,
+    edits: [
+      edit("decide", 'return installedIn !== undefined && cluster.kind !== "absent" && cluster.name !== installedIn;', "return false;"),
+    ],
+  },
 ];

@@ -263,6 +263,47 @@ describe("a release", () => {
         assert.match(newest(helm)?.values.join("") ?? "", /one/);
       }));
 
+  for (const fault of ["hook-failed", "dies", "lost"] as const)
+    test(`that goes back to what it was before an edit that failed (${fault}) is installed as it was`, () =>
+      tellReleases(async (world, helm) => {
+        await release(world, "web", { helmSpec: { ...chart, values: { step: "one" } } });
+        await until(world, "web", "Installed");
+        helm.fail("web/web", { kind: fault });
+        await edit(world, "web", { values: { step: "two" } });
+        await until(world, "web", fault === "hook-failed" ? "HelmInstallFailed" : "HelmClientFailed");
+        await edit(world, "web", { values: { step: "one" } });
+        await until(world, "web", "Installed");
+        assert.equal(newest(helm)?.status, "deployed");
+        assert.match(newest(helm)?.values.join("") ?? "", /one/);
+        const runs = helm.begun.length;
+        await world.time.advance(30 * 60_000);
+        assert.equal(helm.begun.length, runs);
+      }));
+
+  test("keeps its name and its cluster, and says how it gets others", () =>
+    tellReleases(async (world, helm) => {
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await edit(world, "web", { releaseName: "other" });
+      await until(world, "web", "SpecRefused");
+      await edit(world, "web", { releaseName: "web" });
+      await until(world, "web", "Installed", 900);
+      const refer = (name: string): Promise<unknown> =>
+        world.client
+          .resource(talosClusterAddonReleaseResource)
+          .patch(key("web"), { type: "merge", value: { spec: { clusterRef: { name } } } });
+      await world.client.resource(kinds.cluster).create({ ...demoCluster(["10.5.0.2"]), metadata: key("second") });
+      await world.until("second", async () => (await world.get(kinds.controlPlane, "second")) !== undefined, 60);
+      await refer("second");
+      await until(world, "web", "SpecRefused", 900);
+      assert.equal(helm.begun.length, 1, "nothing is installed there");
+      await refer("demo");
+      await until(world, "web", "Installed", 900);
+      await remove(world, "web");
+      await gone(world, "web");
+      assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
+    }));
+
   test("says what is wrong with a revision that is none, and goes on when it is taken back", () =>
     tellReleases(async (world, helm) => {
       await release(world, "web");

@@ -169,6 +169,7 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
   if (seen.isTerminating) return waiting(seen, "NamespaceTerminating", "The namespace is going away: nothing is installed.");
   if (problem !== undefined) return waiting(seen, problem.reason, findingsMessage(problems));
   if (cluster.kind === "absent") return waiting(seen, "ControlPlaneNotFound", cluster.message);
+  if (isElsewhere(seen)) return waiting(seen, "SpecRefused", elsewhereWords(seen));
   if (cluster.kind === "going") return waiting(seen, "WaitingForCluster", `The cluster ${cluster.name} is being deleted.`);
   if (cluster.kind === "waiting") return waiting(seen, "WaitingForCluster", cluster.message);
   if (seen.withoutHelm !== undefined) return waiting(seen, "HelmNotFound", seen.withoutHelm, 60_000);
@@ -176,6 +177,16 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
   if (first !== undefined && !wasInstalled(release))
     return waiting(seen, "WaitingForDependency", `TalosClusterAddonRelease ${first} is not Ready.`);
   return wish.kind === "missing" ? waiting(seen, wish.reason, wish.message) : undefined;
+}
+
+/** It is installed in another cluster than the one that its spec names by now. */
+function isElsewhere({ release, cluster }: ReleaseSeen): boolean {
+  const installedIn = release.status?.cluster;
+  return installedIn !== undefined && cluster.kind !== "absent" && cluster.name !== installedIn;
+}
+
+function elsewhereWords({ release }: ReleaseSeen): string {
+  return `spec.clusterRef: it is installed in the cluster ${release.status?.cluster ?? ""}, and stays there. Name that one again, or delete this object and make another.`;
 }
 
 /** Nothing is open: what was last installed is compared with what should be. */
@@ -279,6 +290,7 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
       nextAttemptTime: undefined,
       releaseName: name,
       releaseNamespace: namespace,
+      ...(seen.cluster.kind === "present" ? { cluster: seen.cluster.name } : {}),
       ...(tried === undefined || status.failedInputs === tried ? {} : { failedInputs: undefined, attempts: undefined }),
       ...(isManifestsRelease(release) ? { manifests: { ...status.manifests, inventory: inventoryOf(release) } } : {}),
     },
@@ -512,6 +524,7 @@ function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: Hel
       ...fieldsOf(release),
       ...ended(release, run),
       ...(tried === undefined ? {} : { failedInputs: tried }),
+      ...(mayHaveChanged(release, run, told) ? { inputs: undefined } : {}),
       attempts,
       nextAttemptTime: rfc3339(now + pauseMs),
       ...(history === undefined ? {} : { history }),
@@ -526,6 +539,12 @@ function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: Hel
     ],
     requeueAfterMs: pauseMs,
   };
+}
+
+/** What was installed before may be there by halves: whoever goes back to it installs it anew. Where it is whole the worker finds that out, and makes no revision. */
+function mayHaveChanged({ status }: TalosClusterAddonRelease, run: AddonRun, told: HelmFailed | undefined): boolean {
+  if (run.task === "uninstall" || (run.task === "apply" && run.inputs === status?.inputs)) return false;
+  return told?.history?.[0]?.status !== "deployed";
 }
 
 function ended({ status }: TalosClusterAddonRelease, run: AddonRun): ReleaseFields {
@@ -552,6 +571,11 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
   if (told?.kind === "manifests-removed")
     return acting(seen, { kind: "remove-finalizer" }, [
       { reason: "AddonUninstalled", note: `${told.deleted} objects of ${name} are deleted${keptWords(told.kept)}.` },
+    ]);
+  // Who asks another cluster would find nothing there.
+  if (isElsewhere(seen))
+    return acting(seen, { kind: "remove-finalizer" }, [
+      { reason: "AddonLeft", note: `${name} is left as it is in the cluster ${status.cluster ?? ""}: spec.clusterRef names another one.` },
     ]);
   // When the cluster goes, nothing is uninstalled: its machines are wiped.
   if (cluster.kind === "absent" || cluster.kind === "going")
