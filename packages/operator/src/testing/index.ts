@@ -8,6 +8,8 @@ export { createMemoryFiles } from "./memory-files.ts";
 export { decidedPass } from "./effects.ts";
 export { configQuestion } from "../controllers/taloscontrolplane/config-changes/config-questions.ts";
 export { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
+/** The operator loads it with its first schedule; a world whose clock waits for nothing real has it from the start. */
+export { readSchedule } from "../controllers/talosetcdbackupschedule/cron.ts";
 export { printRecord, readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
 export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolplane/membership/quorum.ts";
 

@@ -1,6 +1,8 @@
 import { createMetricsRegistry } from "@talos-operator/kube-runtime";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
+// Loads what the operator loads late: that takes real time, which the clock of this world knows nothing of.
+import "@talos-operator/operator/testing";
 import type { AddonRunner, BackupRunner } from "@talos-operator/operator";
 import type { Clock, FileTree, KubeRequest, KubeTransport, Keys, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";

@@ -7,6 +7,8 @@ import type { KubeClient, KubeObject, MetricsRegistry, ResourceType } from "@tal
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
+// Loads what the operator loads late: that takes real time, which the clock of this world knows nothing of.
+import "@talos-operator/operator/testing";
 import type { AddonDependencies, BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
 import type { Clock, FileTree, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";

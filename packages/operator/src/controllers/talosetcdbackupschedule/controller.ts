@@ -36,7 +36,6 @@ import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneNamed } from "../talosetcdbackup/cluster-name.ts";
 import { isStored } from "../talosetcdbackup/decide.ts";
 import { slotTime } from "../talosetcdbackup/slot.ts";
-import { readSchedule } from "./cron.ts";
 import { backupSpecOf, decideSchedule } from "./decide.ts";
 import type { ScheduleDecision, WantedBackup } from "./decide.ts";
 
@@ -47,6 +46,11 @@ const AGAIN_MS = 500;
 
 /** A creation that was refused is tried again after this. Milliseconds. */
 const REFUSED_AGAIN_MS = 30_000;
+
+let cron: Promise<typeof import("./cron.ts")> | undefined;
+
+/** What reads cron expressions is loaded with the first schedule: an operator without any does not hold it. */
+const loadCron = (): Promise<typeof import("./cron.ts")> => (cron ??= import("./cron.ts"));
 
 /** What the controller of schedules needs. */
 export interface ScheduleControllerOptions extends ControllerPorts {
@@ -88,6 +92,7 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       const paused = pausedStatus(schedule, [pausedCondition(mode)]);
       return { requeueAfterMs: await statuses.write(schedule, { ...paused, fields: { ...fields, ...paused.fields } }) };
     }
+    const { readSchedule } = await loadCron();
     const decision = decideSchedule({
       now: clock.now(),
       schedule,
