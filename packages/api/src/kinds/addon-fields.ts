@@ -85,6 +85,7 @@ const rolledBack = object(
   {
     to: integer({ description: "The revision that the annotation rollback-to named, which is carried out once.", minimum: 1 }),
     from: string({ description: "Hash of what the spec asked for then: it is not installed until the spec asks for something else." }),
+    problem: string({ description: "Why nothing was gone back to. Absent when it was." }),
   },
   { description: "What a person asked for by the annotation rollback-to." },
 );

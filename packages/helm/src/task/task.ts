@@ -92,6 +92,7 @@ export interface ChartRef {
 
 /** Switches of Helm, by the names of the published field `helmSpec.options`. Absent = Helm's own default, unless a default is named here. */
 export interface HelmOptions {
+  /** What fails to install is removed, what fails to upgrade goes back to the newest revision that was deployed. Waits, whatever `wait` says. */
   readonly atomic?: boolean;
   readonly dependencyUpdate?: boolean;
   readonly disableHooks?: boolean;

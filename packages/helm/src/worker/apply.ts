@@ -8,12 +8,13 @@ import type { Job } from "./job.ts";
 import { labelNamespace } from "./label-namespace.ts";
 import { demandOwned, releaseLock } from "./ownership.ts";
 import { announceRollback, releaseLabels, storedRevisions } from "./releases.ts";
+import type { StoredRevision } from "./releases.ts";
 
 /** Installs or upgrades, unless the newest revision came of these inputs. @throws WorkerFault */
 export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | HelmFailed> {
   const { release, owner, inputs, run, options } = task;
   const version = await job.version();
-  const before = await releaseLock(job, await storedRevisions(job.client, release), release, task.endedRuns);
+  const before = await withoutHalfUninstalled(job, task);
   const [newest] = before;
   demandOwned(before, task);
   const isAdopted = newest !== undefined && newest.owner === undefined;
@@ -69,6 +70,29 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
   };
 }
 
+/**
+ * The revisions, without an uninstallation of ours that was broken off: Helm upgrades nothing from there, so it is ended first, and what follows installs anew.
+ *
+ * @throws WorkerFault
+ */
+async function withoutHalfUninstalled(job: Job, { release, owner, endedRuns }: ApplyTask): Promise<readonly StoredRevision[]> {
+  const stored = await releaseLock(job, await storedRevisions(job.client, release), release, endedRuns);
+  const [newest] = stored;
+  if (newest?.status !== "uninstalling") return stored;
+  if (newest.owner !== owner)
+    throw new WorkerFault(
+      "release-locked",
+      `${release.name} is being uninstalled by somebody else's Helm, or that was broken off: run helm uninstall once more.`,
+      true,
+    );
+  await remove(job, release, []);
+  return storedRevisions(job.client, release);
+}
+
+async function remove(job: Job, { name, namespace }: ApplyTask["release"], flags: readonly string[]): Promise<void> {
+  await job.cluster(["uninstall", name, `--namespace=${namespace}`, ...flags]);
+}
+
 /** The chart that a release came of. */
 async function runningChart(job: Job, release: ApplyTask["release"]): Promise<{ readonly name: string; readonly version: string }> {
   const { stdout } = await job.cluster(["get", "metadata", release.name, `--namespace=${release.namespace}`, "--output=json"]);
@@ -90,11 +114,17 @@ async function afterFailure(
   try {
     const stored = await storedRevisions(job.client, release);
     history = await historyOf(job, release, stored);
+    const [newest] = stored;
     const good = stored.find(({ status }) => status === "deployed" || status === "superseded");
-    if (!task.rollbackOnFailure || good === undefined || stored[0] === undefined || stored[0].status === "deployed")
-      return { ...failed, history };
+    const isBack = task.rollbackOnFailure || task.options.atomic === true;
+    if (!isBack || newest === undefined || newest.status === "deployed") return { ...failed, history };
     const { major } = await job.version();
-    await announceRollback(job.client, stored[0], task.run);
+    if (good === undefined) {
+      if (task.options.atomic !== true || newest.run !== task.run) return { ...failed, history };
+      await remove(job, release, flagsFor("uninstall", { ...task.options, keepHistory: false }, major));
+      return { ...failed, message: `${fault.message} What it made is removed.`, history: [] };
+    }
+    await announceRollback(job.client, newest, task.run);
     await job.cluster([
       "rollback",
       release.name,

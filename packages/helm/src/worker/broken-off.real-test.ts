@@ -14,12 +14,12 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
   });
   after(() => workers.close());
 
-  const told = (result: HelmResult): unknown =>
+  const told = (result: HelmResult): readonly unknown[] =>
     result.kind === "applied"
       ? [result.revision.number, result.isNew]
       : result.kind === "failed"
         ? [result.reason, result.message]
-        : result;
+        : [result];
   const failed = (result: HelmResult): string => (result.kind === "failed" ? result.reason : result.kind);
   const names = async (kind: string, namespace: string): Promise<readonly string[]> =>
     (await workers.server.kubectl("get", kind, "-n", namespace, "-o", "name")).split("\n").filter((line) => line !== "");
@@ -89,6 +89,52 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
       (await names("configmap", `ns-${name}`)).filter((one) => one.includes(name)),
       [],
     );
+  });
+
+  test("removes what is all or nothing and fails to install, and goes back where an upgrade fails", async () => {
+    const name = "atomic";
+    const atomic = { atomic: true, timeoutMs: 3_000 };
+    const first = await workers.give(workers.applyOf(name, "hooked", { options: atomic }), { values: ["hook: never"] });
+    assert.deepEqual(told(first).slice(0, 1), ["not-ready"]);
+    assert.match(String(told(first)[1]), /What it made is removed\.$/);
+    assert.equal(await statuses(name), "");
+    assert.deepEqual(await names("deployment", `ns-${name}`), []);
+    // Nobody makes its pods ready here: it is installed without a wait first.
+    assert.deepEqual(told(await workers.give(workers.applyOf(name, "hooked"), { values: ["extra: true"] })), [1, true]);
+    const next = workers.applyOf(name, "hooked", { options: atomic, inputs: "00000000000000bb" });
+    await workers.giveAndKill(next, {}, pending(name, "3:pending-rollback"), ["rollback"]);
+    const stranger = workers.applyOf(name, "hooked", { inputs: "00000000000000cc" });
+    assert.equal(failed(await workers.give(stranger)), "release-locked");
+    assert.deepEqual(told(await workers.give({ ...stranger, endedRuns: [next.run] })), [4, true]);
+  });
+
+  test("installs anew where its own uninstallation was broken off", async () => {
+    const name = "half-gone";
+    await workers.give(workers.applyOf(name, "hooked"));
+    await workers.server.kubectl(
+      "patch",
+      "configmap",
+      `${name}-page`,
+      "-n",
+      `ns-${name}`,
+      "--type=merge",
+      '--patch={"metadata":{"finalizers":["example.org/held"]}}',
+    );
+    const away = uninstallOf(workers.applyOf(name, "hooked", { options: { wait: true, timeoutMs: 60_000 } }));
+    await workers.giveAndKill(away, {}, pending(name, "1:uninstalling"));
+    const next = workers.applyOf(name, "hooked", { inputs: "00000000000000bb" });
+    assert.equal(failed(await workers.give({ ...next, owner: "another" })), "release-locked");
+    await workers.server.kubectl(
+      "patch",
+      "configmap",
+      `${name}-page`,
+      "-n",
+      `ns-${name}`,
+      "--type=merge",
+      '--patch={"metadata":{"finalizers":null}}',
+    );
+    assert.deepEqual(told(await workers.give(next)), [1, true]);
+    assert.equal((await names("deployment", `ns-${name}`)).length, 1);
   });
 
   test("does not take the lock of a person's Helm, which inherits our labels", async () => {

@@ -9,8 +9,10 @@ describe("flags of Helm", () => {
     ["makes the namespace and resets values, unless told", "upgrade", {}, 4, "--create-namespace --reset-values"],
     ["makes no namespace", "upgrade", { createNamespace: false }, 4, "--reset-values"],
     ["keeps values where it is told", "upgrade", { reuseValues: true }, 4, "--create-namespace --reuse-values"],
-    ["names what Helm 3 names otherwise", "upgrade", { atomic: true, createNamespace: false }, 3, "--atomic --reset-values"],
-    ["names what Helm 4 names otherwise", "upgrade", { atomic: true, createNamespace: false }, 4, "--rollback-on-failure --reset-values"],
+    ["names what Helm 3 names otherwise", "upgrade", { takeOwnership: true, createNamespace: false }, 3, "--take-ownership --reset-values"],
+    ["waits for what is all or nothing", "upgrade", { atomic: true, createNamespace: false }, 4, "--wait --reset-values"],
+    ["waits on the way back, too", "rollback", { atomic: true }, 3, "--wait"],
+    ["waits for nothing when it is removed", "uninstall", { atomic: true }, 4, ""],
     [
       "takes over in spite of conflicts",
       "upgrade",

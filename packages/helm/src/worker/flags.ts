@@ -16,7 +16,6 @@ const same = (flag: string): Readonly<Record<HelmMajor, string>> => ({ 3: flag, 
 
 /** Every switch of a task that Helm takes, in both versions. */
 const FLAGS: readonly Flag[] = [
-  { option: "atomic", on: ["upgrade"], flag: { 3: "--atomic", 4: "--rollback-on-failure" } },
   { option: "dependencyUpdate", on: ["upgrade"], flag: same("--dependency-update") },
   { option: "disableHooks", on: ["upgrade", "rollback", "uninstall"], flag: same("--no-hooks") },
   { option: "disableOpenAPIValidation", on: ["upgrade"], flag: same("--disable-openapi-validation") },
@@ -57,7 +56,13 @@ export function flagsFor(
 ): readonly string[] {
   // Where no values are given any more Helm would keep those of the revision before.
   const keepsValues = given.reuseValues === true || given.resetThenReuseValues === true;
-  const options: HelmOptions = { createNamespace: true, ...given, resetValues: given.resetValues === true || !keepsValues };
+  const options: HelmOptions = {
+    createNamespace: true,
+    ...given,
+    resetValues: given.resetValues === true || !keepsValues,
+    // The way back is gone by the worker: of one that Helm goes by itself nobody could tell whose lock it leaves.
+    wait: given.wait === true || (given.atomic === true && command !== "uninstall"),
+  };
   const flags = FLAGS.filter(
     ({ on, option }) => on.includes(command) && options[option] !== undefined && options[option] !== false,
   ).flatMap(({ flag, value }) => (value === undefined ? flag[major].split(" ") : [`${flag[major]}=${value(options)}`]));

@@ -121,6 +121,14 @@ export const addonReleaseFaults: readonly Mutant[] = [
     edits: [edit("rollback", "const isDone = asked === release.status?.rolledBack?.to;", "const isDone = asked === undefined;")],
   },
   {
+    name: "addon-unknown-revision-repeated",
+    about: "asks Helm again and again for a revision that it has not",
+    tests: stories,
+    edits: [
+      edit("rollback", "...(revision === undefined ? {} : { to: revision })", "...(revision === undefined ? {} : { to: revision + 1 })"),
+    ],
+  },
+  {
     name: "addon-rollback-undone",
     about: "installs at once what a person went back from",
     tests: stories,

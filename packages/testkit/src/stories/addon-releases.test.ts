@@ -312,10 +312,22 @@ describe("a release", () => {
       await world.until("it is told", async () => /names no revision/.test(JSON.stringify((await read(world, "web"))?.status)), 30 * 60);
       assert.equal(await readyOf(world, "web"), "Installed");
       await goBack(world, "9");
-      await until(world, "web", "SpecRefused", 30 * 60);
+      await world.until("it is answered", async () => (await read(world, "web"))?.status?.rolledBack?.problem !== undefined, 5 * 60);
+      await until(world, "web", "Installed");
+      const isNoted = async (): Promise<boolean> =>
+        (await read(world, "web"))?.status?.conditions?.some(({ type }) => type === "FieldNotSupported") === true;
+      assert.ok(await isNoted(), "what is wrong is still told");
+      const runs = helm.begun.length;
+      await world.time.advance(40 * 60_000);
+      assert.equal(helm.begun.length, runs, "it is asked once");
+      // It is in nobody's way.
+      await edit(world, "web", { values: { step: "two" } });
+      await untilRevision(world, 2);
+      assert.ok(await isNoted());
       await goBack(world, null);
-      await until(world, "web", "Installed", 30 * 60);
-      assert.equal(helm.history(ENDPOINT, "web/web").length, 1);
+      await world.until("nothing is wrong", async () => !(await isNoted()), 5 * 60);
+      await goBack(world, "1");
+      await untilRevision(world, 3);
     }));
 
   test("that cannot be uninstalled is left after ten minutes", () =>

@@ -143,6 +143,11 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         return fault?.kind === "lost" ? undefined : { kind: "uninstalled", wasThere: true, helm };
       case "apply": {
         if (isForeign) return failed("release-not-ours", false);
+        // What was half uninstalled is uninstalled first.
+        if (newest?.status === "uninstalling" && newest.owner === task.owner) {
+          releases.delete(key);
+          return carryOut(request, fault);
+        }
         const chart: ChartFacts = {
           name: task.chart.name,
           version: task.chart.version ?? "1.0.0",
@@ -170,7 +175,13 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         if (isFailure(fault)) {
           const after = [next("failed"), ...stored];
           const good = stored.find(({ status }) => status === "deployed" || status === "superseded");
-          if (!task.rollbackOnFailure || good === undefined) return { ...failed(fault.kind, true), history: keep(after).map(revisionOf) };
+          const { atomic = false } = task.options;
+          if (good === undefined && atomic) {
+            releases.delete(key);
+            return { ...failed(fault.kind, true), history: [] };
+          }
+          if ((!task.rollbackOnFailure && !atomic) || good === undefined)
+            return { ...failed(fault.kind, true), history: keep(after).map(revisionOf) };
           const back: StoredRevision = { ...good, number: (after[0]?.number ?? 0) + 1, status: "deployed", at: clock.now(), run: task.run };
           return {
             ...failed(fault.kind, true),

@@ -19,8 +19,8 @@ export interface GenuineWorkers {
   readonly server: RealApiServer;
   readonly charts: ChartRepository;
   give(task: HelmTask, secrets?: Partial<HelmSecrets>): Promise<HelmResult>;
-  /** The worker and its Helm die by SIGKILL as soon as `until` holds, while Helm changes the release. @throws Error when Helm ended before */
-  giveAndKill(task: HelmTask, secrets: Partial<HelmSecrets>, until: () => Promise<boolean>): Promise<void>;
+  /** The worker and its Helm die by SIGKILL as soon as `until` holds, while Helm carries out one of these commands, by default all that change a release. @throws Error when Helm ended before */
+  giveAndKill(task: HelmTask, secrets: Partial<HelmSecrets>, until: () => Promise<boolean>, during?: readonly string[]): Promise<void>;
   /** Helm as a person runs it. @returns what it printed */
   byHand(...args: readonly string[]): Promise<string>;
   /** The same, left running. @returns its end by SIGKILL */
@@ -78,12 +78,12 @@ export async function startGenuineWorkers(tools: string): Promise<GenuineWorkers
     server,
     charts,
     give: (task, secrets = {}) => run(task, secrets, (binary) => binary),
-    async giveAndKill(task, secrets, until) {
+    async giveAndKill(task, secrets, until, during = ["upgrade", "rollback", "uninstall"]) {
       let killed = false;
       await run(task, secrets, (binary) => ({
         async run(args, options) {
           if (killed) throw new Error("the worker is dead");
-          if (!["upgrade", "rollback", "uninstall"].includes(args[0] ?? "")) return binary.run(args, options);
+          if (!during.includes(args[0] ?? "")) return binary.run(args, options);
           const left = leave(args);
           while (!left.hasEnded() && !(await until()));
           if (left.hasEnded()) throw new Error("Helm ended before it was to be killed");

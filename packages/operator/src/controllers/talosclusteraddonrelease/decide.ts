@@ -29,7 +29,16 @@ import {
   keptDrift,
   unknownDrift,
 } from "./drift.ts";
-import { afterEdit, chartAfter, isHeldBack, openRollback, rememberedRollback, rollbackProblem, triedBy } from "./rollback.ts";
+import {
+  afterEdit,
+  chartAfter,
+  isHeldBack,
+  openRollback,
+  refusedRollback,
+  rememberedRollback,
+  rollbackProblem,
+  triedBy,
+} from "./rollback.ts";
 import {
   MANIFESTS_MS,
   appliedFields,
@@ -403,7 +412,10 @@ export function taskTimeoutMs(release: TalosClusterAddonRelease): number {
 function ending(seen: ReleaseSeen, run: AddonRun, result: AddonResult | undefined): ReleaseDecision {
   if (result === undefined)
     return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true });
-  if (result.kind === "failed") return endOfTry(seen, run, failureOf(result), result);
+  if (result.kind === "failed")
+    return run.task === "rollback" && result.reason === "bad-task"
+      ? unknownRevision(seen, run, failureOf(result))
+      : endOfTry(seen, run, failureOf(result), result);
   if (result.kind === "manifests-failed") return endOfTry(seen, run, failureOfManifests(result));
   if (result.kind === "applied" && run.task === "apply") return applied(seen, run, result);
   if (result.kind === "rolled-back" && run.task === "rollback") return rolledBack(seen, run, result);
@@ -480,6 +492,21 @@ function rolledBack(seen: ReleaseSeen, run: AddonRun, { revision, history, objec
     conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
     isBusy: false,
     news: [{ reason: "AddonRolledBack", note: message }],
+    requeueAfterMs: 0,
+  };
+}
+
+/** Helm has no such revision: nothing is changed, and what runs is as ready as it was. */
+function unknownRevision(seen: ReleaseSeen, run: AddonRun, { message }: Failure): ReleaseDecision {
+  const { release } = seen;
+  const chart = release.status?.chart;
+  const runs = `${chart?.name ?? "The chart"} ${chart?.version ?? ""} is deployed as revision ${release.status?.revision ?? 0}.`;
+  return {
+    act: { kind: "none" },
+    fields: { ...fieldsOf(release), ...ended(release, run), ...untried, rolledBack: refusedRollback(release, run, message) },
+    conditions: conditionsOf(seen, "Installing", `${runs} What it runs is being looked at.`),
+    isBusy: false,
+    news: [{ reason: "AddonFailed", note: message }],
     requeueAfterMs: 0,
   };
 }

@@ -12,7 +12,10 @@ function rollbackAsked({ metadata }: TalosClusterAddonRelease): number | undefin
 /** What is wrong with the annotation, for people. */
 export function rollbackProblem(release: TalosClusterAddonRelease): string | undefined {
   const word = release.metadata.annotations?.[annotations.rollbackTo];
-  if (word === undefined || rollbackAsked(release) !== undefined) return undefined;
+  if (word === undefined) return undefined;
+  const asked = rollbackAsked(release);
+  const { to, problem } = release.status?.rolledBack ?? {};
+  if (asked !== undefined) return asked === to ? problem : undefined;
   return `The annotation rollback-to names no revision: write the number of one, as status.history has it.`;
 }
 
@@ -42,8 +45,18 @@ export function rememberedRollback({ metadata, status }: TalosClusterAddonReleas
 
 /** What an edit leaves of it: the annotation, if it still stands, was carried out. */
 export function afterEdit(release: TalosClusterAddonRelease): TalosClusterAddonReleaseStatus["rolledBack"] {
-  const { to } = rememberedRollback(release) ?? {};
-  return to === undefined ? undefined : { to };
+  const { to, problem } = rememberedRollback(release) ?? {};
+  return to === undefined ? undefined : { to, ...(problem === undefined ? {} : { problem }) };
+}
+
+/** What is kept of a rollback that Helm refuses for what it asks: the annotation is answered, and what is installed stays what it is. */
+export function refusedRollback(
+  { status }: TalosClusterAddonRelease,
+  { revision }: AddonRun,
+  problem: string,
+): TalosClusterAddonReleaseStatus["rolledBack"] {
+  const { from } = status?.rolledBack ?? {};
+  return { ...(revision === undefined ? {} : { to: revision }), ...(from === undefined ? {} : { from }), problem };
 }
 
 /** The chart as it is now. Where the spec names no version the one that runs is the one that stays; where it names one, the next edit installs that. */
