@@ -13,6 +13,7 @@ import { founding } from "./founding.ts";
 import { guards } from "./guards.ts";
 import { kubeletCertificateFaults } from "./kubelet-certificates.ts";
 import { knownFaults } from "./known-faults.ts";
+import { disruption } from "./disruption.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
 import { proofs } from "./proofs.ts";
@@ -24,6 +25,7 @@ export const mutants: readonly Mutant[] = [
   ...founding,
   ...guards,
   ...laterLife,
+  ...disruption,
   ...knownFaults,
   ...compositionFaults,
   ...effectGuards,

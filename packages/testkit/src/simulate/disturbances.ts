@@ -195,15 +195,20 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (effect === "T13") defragmenting.add(address);
   }
 
+  /** Boots and wipes alike, of workers that stay and of those that leave: of one pool one at a time. A pool that goes as a whole goes at once. */
   function judgeWorkers(effect: EffectId, address: string): void {
-    const workers = stage.desired?.workers ?? [];
-    if (!workers.includes(address)) return;
-    const down = workers.filter((other) => {
-      if (other === address) return false;
+    const { workers = [] } = stage.desired ?? {};
+    const isWorker = stage.everMachines.has(address) && !isControlPlane(address);
+    // A machine that is down already takes nobody's place.
+    if (workers.length === 0 || !isWorker || !machineAt(address).state.kubernetes.isNodeReady) return;
+    const isDown = (other: string): boolean => {
       const { goneSince } = machineAt(other).state;
-      return flights.has(other) || (goneSince !== undefined && now() - goneSince > KNOWN_DOWN_MS);
-    });
-    if (down.length > 0) report("S24", `${effect} goes to the worker ${address} while ${down.join(", ")} is down`);
+      return goneSince !== undefined && now() - goneSince > KNOWN_DOWN_MS;
+    };
+    const inTheAir = [...flights.keys()].filter((other) => stage.everMachines.has(other) && !isControlPlane(other));
+    const down = new Set([...inTheAir, ...workers.filter(isDown)]);
+    down.delete(address);
+    if (down.size > 0) report("S24", `${effect} goes to the worker ${address} while ${[...down].join(", ")} is down`);
   }
 
   /** Whoever deletes a cluster does not mind an etcd that is full. */
@@ -248,7 +253,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       if (effect === "T8" || isControlPlane(address)) {
         judgeQuorum(effect, target, request);
         judgeSingleFlight(effect, target, record);
-      } else if (effect !== "T9") judgeWorkers(effect, address);
+      } else judgeWorkers(effect, address);
     },
     tookEffect(effect, address, request) {
       if (effect === "T8") readingsAtRemoval = listReadings;

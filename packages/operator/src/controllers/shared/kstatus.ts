@@ -35,6 +35,13 @@ export interface Judged {
 /** Longest message; the condition that it is taken from says the rest. */
 const LONGEST = 512;
 
+/** The message, or as many whole words of it as there is room for: half a name leads nowhere. */
+function shortened(message: string, most: number): string {
+  if (message.length <= most) return message;
+  const cut = message.slice(0, most - 3);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), 1))}...`;
+}
+
 /**
  * `Reconciling` or `Stalled`, or neither: never both. By what is open and by what the reasons of the conditions are released by, never by their words.
  *
@@ -45,10 +52,10 @@ const LONGEST = 512;
  */
 export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, generation: number | undefined): readonly ConditionInput[] {
   const reconciling = (message: string): readonly ConditionInput[] => [
-    conditionFor("Reconciling", "Progressing", message.slice(0, LONGEST), generation),
+    conditionFor("Reconciling", "Progressing", shortened(message, LONGEST), generation),
   ];
   const stalled = (message: string): readonly ConditionInput[] => [
-    conditionFor("Stalled", "PersonNeeded", message.slice(0, LONGEST), generation),
+    conditionFor("Stalled", "PersonNeeded", shortened(message, LONGEST), generation),
   ];
   const ending = conditions.filter((condition) => isReleasedBy(condition, "itself"));
   // What `Progressing` leads to says it itself, and is not on the objects that this one is a part of.

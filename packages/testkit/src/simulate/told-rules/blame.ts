@@ -57,6 +57,14 @@ const namesMachine: ToldRule = {
         if (!namesAny(message, told))
           broken(`${nameOf(object)} ${type}`, () => `${nameOf(object)}: ${type} ${reason} names no machine: ${message}`);
     }
+  },
+};
+
+/** The same of a cluster, whose words follow those of its pools: where its reason stays they may wait for a while. */
+const clusterNamesMachine: ToldRule = {
+  id: "W13",
+  toleranceMs: MESSAGES_MS,
+  judge(told, broken) {
     for (const object of told.clusters) {
       const ready = conditionOf(object, "Ready");
       const blamed = blamedPool(told, ready?.reason, ready?.message ?? "");
@@ -87,8 +95,8 @@ const namesTheRightOne: ToldRule = {
   },
 };
 
-/** W15 a worker pool tells of its own machines, and a cluster blames the pool whose machines it names. */
-const blamesTheRightPool: ToldRule = {
+/** W15 a worker pool tells of its own machines. */
+const blamesItsOwn: ToldRule = {
   id: "W15",
   toleranceMs: WRITTEN_MS,
   judge(told, broken) {
@@ -100,6 +108,14 @@ const blamesTheRightPool: ToldRule = {
           broken(`${nameOf(object)} ${type}`, () => `${nameOf(object)}: ${type} ${reason} names machines of others: ${message}`);
       }
     }
+  },
+};
+
+/** And a cluster blames the pool whose machines it names. */
+const blamesTheRightPool: ToldRule = {
+  id: "W15",
+  toleranceMs: MESSAGES_MS,
+  judge(told, broken) {
     for (const object of told.clusters) {
       const ready = conditionOf(object, "Ready");
       const isControlPlane = ready?.reason === "ControlPlaneNotReady";
@@ -122,4 +138,4 @@ function blamedPool({ pools }: Told, reason: string | undefined, message: string
   return pools.find(({ plural, name }) => plural === "talosworkers" && words.has(name));
 }
 
-export const blameRules: readonly ToldRule[] = [namesMachine, namesTheRightOne, blamesTheRightPool];
+export const blameRules: readonly ToldRule[] = [namesMachine, clusterNamesMachine, namesTheRightOne, blamesItsOwn, blamesTheRightPool];

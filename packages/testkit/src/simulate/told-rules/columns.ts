@@ -30,7 +30,8 @@ const readyWords: ToldRule = {
 /** W18 the machines that are counted are those that are listed, and as many of them ready as say so themselves. */
 const counts: ToldRule = {
   id: "W18",
-  toleranceMs: WRITTEN_MS + 10_000,
+  // A pool waits for up to 8 s between two writes, and its cluster for as long once more.
+  toleranceMs: WRITTEN_MS + 2 * 8_000,
   judge({ pools, clusters }, broken) {
     const all: Counted[] = [];
     const judge = (object: ToldObject, listed: readonly Counted[]): void => {

@@ -50,3 +50,36 @@ export const configReboot: Workload = {
   mayInterrupt: false,
   endsReady: true,
 };
+
+const PROOF = { machine: { env: { PROOF_OF_BOOT: "1" } } };
+
+/** Workers leave a pool whose others boot for new settings: both take machines down, and share what may be. */
+export const changeAndLeave: Workload = {
+  name: "change-and-leave",
+  about: "workers leave a pool while the others boot, one machine of the pool at a time",
+  choose: (random) => chooseScenario(random, { controlPlanes: [1, 3], workers: [3, 4] }),
+  steps: (_scenario, random) => {
+    const delayMs = random.fraction() < 0.3 ? 0 : Math.floor(random.fraction() * 120_000);
+    const isChangeFirst = random.fraction() < 0.5;
+    let hasBoth = false;
+    return [
+      {
+        what: isChangeFirst
+          ? "change the environment of services, then take two workers away"
+          : "take two workers away, then change the environment",
+        async make(world) {
+          const leave = (): Promise<void> => world.edit({ workers: (world.stage.desired?.workers ?? []).slice(2) });
+          const change = (): Promise<void> => world.edit({ machineSpec: { configPatches: [PROOF] } });
+          await (isChangeFirst ? change() : leave());
+          world.timers.schedule(delayMs, () => {
+            hasBoth = true;
+            void (isChangeFirst ? leave() : change());
+          });
+        },
+        isReached: (world) => hasBoth && isSettled(world) && allHave(world, /PROOF_OF_BOOT/),
+      },
+    ];
+  },
+  mayInterrupt: false,
+  endsReady: true,
+};

@@ -4,7 +4,7 @@ import { readopt, recreate, takeOver } from "./again.ts";
 import { backup } from "./backup-objects.ts";
 import { backupWorkers } from "./backups.ts";
 import { compose, composeAbort, composeDelete, composeDisturbed, composeScale } from "./composition.ts";
-import { configLive, configReboot } from "./configuration.ts";
+import { changeAndLeave, configLive, configReboot } from "./configuration.ts";
 import { containersDelete, containersLeave } from "./containers.ts";
 import { create } from "./create.ts";
 import { deletion, preservation } from "./deletion.ts";
@@ -24,6 +24,7 @@ export const workloads: readonly Workload[] = [
   replaceDead,
   configLive,
   configReboot,
+  changeAndLeave,
   writtenConfigs,
   networkSettings,
   drain,

@@ -42,7 +42,7 @@ export interface Ending {
 /** The facts with the intent closed and its ending remembered. */
 export function endIntent(facts: ClusterFacts, intent: IntentFact, now: number, ending: Ending): ClusterFacts {
   const before = machineFact(facts, intent.machine);
-  const closed = withoutIntent(facts, intent.machine);
+  const closed = withoutIntent(facts, intent.machine, intent.what);
   const next = before === undefined || ending.fact === undefined ? closed : withMachine(closed, ending.fact(before));
   return withDecisions(next, { at: now, action: intent.what, reason: ending.reason, machine: intent.machine, message: ending.message });
 }

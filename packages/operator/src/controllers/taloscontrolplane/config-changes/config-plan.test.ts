@@ -9,7 +9,8 @@ import type { ConfigState } from "./config-plan.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model.ts";
-import { chooseNext, maxUnavailable } from "./rollout.ts";
+import { limitOf } from "../disruption/pool-budget.ts";
+import { chooseNext } from "./rollout.ts";
 import type { KnownConfig, SeenConfig } from "./seen-config.ts";
 
 const change = (effect: ConfigChange["effect"], path = "machine.nodeLabels.a"): ConfigChange => ({
@@ -352,7 +353,7 @@ describe("whose turn it is", () => {
           },
         },
       ];
-      assert.equal(maxUnavailable({ ...seen, workers }, "demo-workers"), want, String(given));
+      assert.equal(limitOf({ ...seen, workers }, "demo-workers"), want, String(given));
     }
   });
 

@@ -3,7 +3,8 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { routeOfState } from "./config-plan.ts";
 import type { ConfigPlan } from "./config-plan.ts";
 import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
-import { isReadyNode } from "../conditions/machine-state.ts";
+import { poolBudgets } from "../disruption/pool-budget.ts";
+import type { Place } from "../disruption/pool-budget.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
 import type { ClusterFacts } from "../record/facts.ts";
@@ -35,8 +36,7 @@ const SENT_AGAIN = "what was sent before did not come into force; it is sent aga
 /**
  * Chooses whose configuration is changed, or who is booted, next.
  *
- * Control planes first and one at a time, and only where etcd keeps its quorum without it; then workers, of each pool no more than `maxUnavailable` at once,
- * those already down counted. While any machine has failed with the settings it should have, nobody is next; nor while one that did not keep what it was
+ * Control planes first and one at a time, and only where etcd keeps its quorum without it; then workers, as far as the budget of their pool allows. While any machine has failed with the settings it should have, nobody is next; nor while one that did not keep what it was
  * sent, without a sign why, is left in peace: settings that boot a machine must not go around.
  */
 export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
@@ -63,16 +63,12 @@ export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly 
     else choice.take(plan, mayBegin(seen, facts, plan));
   }
   const isControlPlaneBusy = busy !== undefined || choice.isUnderWay();
-  const down = downByPool(seen, facts, plans);
+  const budgets = poolBudgets(seen, facts);
   for (const plan of wanting.filter((one) => !isControlPlane(one))) {
-    const { name, owner } = plan.machine.declared;
-    const pool = down.get(owner.name) ?? new Set();
-    const most = maxUnavailable(seen, owner.name);
+    const place = budgets.placeFor(plan.machine, "changes");
     if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
-    // A machine that is down itself takes nobody's place.
-    else if (!pool.has(name) && pool.size >= most)
-      choice.hold(plan, `${pool.size} of at most ${most} machine(s) of ${owner.name} are down or being changed`);
-    else if (choice.take(plan, mayBegin(seen, facts, plan))) down.set(owner.name, new Set([...pool, name]));
+    else if (place.kind === "none") choice.hold(plan, placeWords(plan, place));
+    else if (choice.take(plan, mayBegin(seen, facts, plan))) budgets.take(plan.machine);
   }
   return choice;
 }
@@ -173,29 +169,8 @@ export function isToBeReverted(seen: Observed): boolean {
   return seen.controlPlane.spec?.driftPolicy === "Revert";
 }
 
-/** Workers that are no ready node, or that something is under way on, by pool. */
-function downByPool(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Map<string, ReadonlySet<MachineName>> {
-  const busy = new Set([
-    ...facts.intents.map((intent) => intent.machine),
-    ...plans.filter((plan) => isHalfway(plan) || plan.state.kind === "staged").map((plan) => plan.machine.declared.name),
-  ]);
-  const down = new Map<string, Set<MachineName>>();
-  for (const machine of seen.machines) {
-    const { role, name, owner } = machine.declared;
-    if (role !== "worker" || (isReadyNode(machine) && !busy.has(name))) continue;
-    down.set(owner.name, (down.get(owner.name) ?? new Set()).add(name));
-  }
-  return down;
-}
-
-/** How many machines of a worker pool may be down at once: a count, or a share that is rounded down; at least one. */
-export function maxUnavailable(seen: Observed, pool: string): number {
-  const worker = seen.workers.find((one) => one.metadata.name === pool);
-  const given = worker?.spec?.rolloutStrategy?.rollingUpdate?.maxUnavailable ?? 1;
-  const size = seen.machines.filter((machine) => machine.declared.owner.name === pool).length;
-  const share = /^(\d+)%$/.exec(String(given))?.[1];
-  const count = share === undefined ? Number(given) : Math.floor((size * Number(share)) / 100);
-  return Number.isInteger(count) && count > 1 ? count : 1;
+function placeWords({ machine }: ConfigPlan, { limit, others }: Place & { readonly kind: "none" }): string {
+  return `${others.length} of at most ${limit} machine(s) of ${machine.declared.owner.name} are down, leaving or being changed`;
 }
 
 function weight(plan: ConfigPlan): number {

@@ -1,16 +1,17 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
+import { poolBudgets } from "../disruption/pool-budget.ts";
+import type { PoolBudgets } from "../disruption/pool-budget.ts";
 import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
-import { intentOn, machineFact, mayHoldConfig, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
+import { intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { intentsThatFit } from "../record/room.ts";
-import type { Action, MachineName, Observed } from "../model.ts";
+import type { Action, Observed } from "../model.ts";
 import { mayDisturb } from "./quorum.ts";
 import {
   isWiped,
   LATE_MS,
   leaversOf,
-  maxUnavailableOf,
   mayAskAgain,
   policyOf,
   poolOf,
@@ -24,24 +25,24 @@ import type { Leaver, Removal, RemovalStep } from "./removal.ts";
 
 /**
  * Plans how workers leave: drained, wiped, released once they answer in maintenance mode. Several at once, as far as `maxUnavailable` of their pool allows,
- * counting the machines of the pool that are down already; and none while the control plane needs attention itself.
+ * counting the machines of the pool that are down or being changed already; and none while the control plane needs attention itself.
  */
 export function planWorkerRemovals(seen: Observed, facts: ClusterFacts): RemovalStep {
   const actions: Action[] = [];
   const removals: Removal[] = [];
   let next = withdrawn(seen, facts);
-  const engaged = new Set<MachineName>();
+  const budgets = poolBudgets(seen, next);
   for (const leaver of leaversOf(seen, next, "worker").toSorted(engagedFirst(seen, next))) {
-    const step = planOne(seen, next, leaver, engaged);
+    const step = planOne(seen, next, leaver, budgets);
     next = step.facts;
-    for (const { machine, reason } of step.removals) if (reason === "Draining" || reason === "Resetting") engaged.add(machine);
+    if (step.removals.some(({ reason }) => reason === "Draining" || reason === "Resetting")) budgets.take(leaver.machine);
     actions.push(...step.actions);
     removals.push(...step.removals);
   }
   return { facts: next, actions, removals };
 }
 
-function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: ReadonlySet<MachineName>): RemovalStep {
+function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, budgets: PoolBudgets): RemovalStep {
   const { machine, fact } = leaver;
   const intent = intentOn(facts, fact.name, "Reset");
   const say = (reason: Removal["reason"], message: string): RemovalStep => ({
@@ -71,13 +72,20 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, engaged: R
     return { ...say("MachineUnreachable", unreachable(facts, machine, fact).message), facts: closed(seen, facts, intent, "Silent") };
   }
   if (intent !== undefined) return pursue(seen, facts, leaver, intent);
+  // A machine on its way down takes no wipe, or forgets it in its boot.
+  if (intentOn(facts, fact.name, "Reboot") !== undefined)
+    return say("WaitingForTurn", `${fact.name} leaves once it has booted: it was asked to a moment ago.`);
 
   const permission = mayDisturb(seen, facts, machine);
   if (facts.bootstrapDone !== undefined && permission.kind === "wait")
     return say("WaitingForTurn", `${fact.name} leaves later: ${permission.message}.`);
   if (!seen.mayDisturb) return say("WaitingForTurn", `${fact.name} leaves later: this operator just took over.`);
-  const budget = budgetOf(seen, facts, leaver, engaged);
-  if (budget !== undefined) return say("WaitingForTurn", budget);
+  const place = budgets.placeFor(machine, "leaves");
+  if (place.kind === "none")
+    return say(
+      "WaitingForTurn",
+      `${fact.name} leaves when fewer machines of ${machine.declared.owner.name} are down: ${place.others.join(", ")}; ${place.limit} may be (maxUnavailable).`,
+    );
   const drain = readyToDisturb(seen, fact.name);
   if (drain.kind !== "ready")
     return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
@@ -114,27 +122,6 @@ function pursue(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver, 
   return { facts, actions, removals: [waits(fact, "Resetting", words)] };
 }
 
-/** Why no further machine of this pool may go down now, or `undefined`. One that is down already takes nothing away. */
-function budgetOf(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver, engaged: ReadonlySet<MachineName>): string | undefined {
-  if (!isReadyNode(machine)) return undefined;
-  const pool = poolOf(seen, machine);
-  const own = seen.machines.filter(({ declared }) => declared.owner.kind === "TalosWorker" && declared.owner.name === pool?.metadata.name);
-  const limit = maxUnavailableOf(pool?.spec?.rolloutStrategy, own.length);
-  const isPart = (name: string): boolean => {
-    const known = machineFact(facts, name);
-    return mayHoldConfig(known);
-  };
-  const down = [
-    ...own.filter((one) => isPart(one.declared.name) && !isReadyNode(one)),
-    ...seen.former.filter(({ declared: { name, owner } }) => {
-      const isEngaged = engaged.has(name) || intentOn(facts, name) !== undefined;
-      return owner.name === pool?.metadata.name && name !== fact.name && isEngaged;
-    }),
-  ].map(({ declared }) => declared.name);
-  if (down.length < limit) return undefined;
-  return `${fact.name} leaves when fewer machines of ${machine.declared.owner.name} are down: ${down.join(", ")}; ${limit} may be (maxUnavailable).`;
-}
-
 /** Wipes of workers that are listed again: closed when nothing can come of them any more. */
 function withdrawn(seen: Observed, facts: ClusterFacts): ClusterFacts {
   return facts.intents.reduce((known, intent) => {
@@ -151,7 +138,7 @@ function withdrawn(seen: Observed, facts: ClusterFacts): ClusterFacts {
 
 function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason: string): ClusterFacts {
   const message = `The wipe of ${intent.machine} did not take place.`;
-  return withDecisions(withoutIntent(facts, intent.machine), {
+  return withDecisions(withoutIntent(facts, intent.machine, intent.what), {
     at: seen.now,
     action: "CloseReset",
     reason,

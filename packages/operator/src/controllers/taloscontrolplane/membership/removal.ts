@@ -1,5 +1,5 @@
 import { annotations } from "@talos-operator/api";
-import type { DeletionPolicy, ReasonOf, RolloutStrategy, TalosWorker } from "@talos-operator/api";
+import type { DeletionPolicy, ReasonOf, TalosWorker } from "@talos-operator/api";
 import type { EtcdMember, Look } from "../../../looking/look.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
@@ -185,19 +185,6 @@ export function hostOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : undefined;
 }
 
-/**
- * How many machines of a pool may be down at once.
- *
- * @param size machines that the pool lists
- * @returns at least 1; shares round down, as published
- */
-export function maxUnavailableOf(strategy: RolloutStrategy | undefined, size: number): number {
-  const limit = strategy?.rollingUpdate?.maxUnavailable ?? 1;
-  const share = typeof limit === "string" ? /^(\d+)%$/.exec(limit)?.[1] : undefined;
-  const count = share === undefined ? Number(limit) : Math.floor((Number(share) * size) / 100);
-  return Number.isFinite(count) ? Math.max(1, Math.floor(count)) : 1;
-}
-
 /** Whether etcd lists a member of this machine; `undefined` when nobody can say. Before etcd is bootstrapped there is none. */
 export function memberListed(seen: Observed, facts: ClusterFacts, fact: MachineFact): boolean | undefined {
   if (facts.bootstrapDone === undefined) return false;
@@ -217,7 +204,7 @@ export function isShown(seen: Observed, memberId: string): boolean {
 
 /** What was begun is done with, one way or the other: its intent leaves the record. */
 export function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason: string, message: string): RemovalStep {
-  const next = withDecisions(withoutIntent(facts, intent.machine), {
+  const next = withDecisions(withoutIntent(facts, intent.machine, intent.what), {
     at: seen.now,
     action: `Close${intent.what}`,
     reason,

@@ -205,9 +205,9 @@ export function withIntent(facts: ClusterFacts, intent: IntentFact): ClusterFact
   return { ...facts, intents: [...facts.intents, intent] };
 }
 
-/** The facts without the intent on this machine. */
-export function withoutIntent(facts: ClusterFacts, name: MachineName): ClusterFacts {
-  return { ...facts, intents: facts.intents.filter((intent) => intent.machine !== name) };
+/** The facts without the intents on this machine, or without that of one kind: a machine that boots may have to be wiped meanwhile. */
+export function withoutIntent(facts: ClusterFacts, name: MachineName, what?: IntentKind): ClusterFacts {
+  return { ...facts, intents: facts.intents.filter((intent) => intent.machine !== name || (what !== undefined && intent.what !== what)) };
 }
 
 /** What the record says; `undefined` = there is none, or nobody could read it. */

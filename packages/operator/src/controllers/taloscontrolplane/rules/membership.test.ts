@@ -415,6 +415,31 @@ const cases: readonly {
     says: ["Resetting", /w-10\.0\.1\.2/],
   },
   {
+    name: "waits for the boot of a worker that leaves: a wipe would be forgotten in it",
+    world: {
+      listed: 3,
+      facts: {
+        ...known(3, 2),
+        intents: [
+          {
+            what: "Reboot",
+            role: "worker",
+            machine: "w-10.0.1.2",
+            address: "10.0.1.2",
+            uuid: "uuid-10.0.1.2",
+            at: NOW,
+            deadline: NOW + 600_000,
+            why: "",
+          },
+        ],
+      },
+      looks: { ...looks(3), "10.0.1.1": running(), "10.0.1.2": running() },
+      pools: [{ name: "w", workers: 1 }],
+    },
+    does: [],
+    says: ["WaitingForTurn", /w-10\.0\.1\.2 leaves once it has booted/],
+  },
+  {
     name: "counts a listed worker that is down",
     world: {
       listed: 3,

@@ -548,6 +548,22 @@ describe("effects on machines that leave", () => {
     assert.ok(released({ now: AT + ARRIVES_MS + 1, intent, over: going }));
     assert.ok(released({ now: AT + REBOOT_MS + 1, intent, look: silent, over: going }));
   });
+  test("the end of a boot leaves the wipe open that was begun meanwhile", () => {
+    const boot = seenOf({ now: AT + ARRIVES_MS + 1, intent: { what: "Reboot", deadline: AT + REBOOT_MS }, over: going });
+    assert.ok(boot.record.kind === "present");
+    const { value } = boot.record;
+    const wipe = intentOf({ what: "Reset", at: AT + 1_000 });
+    const both = {
+      ...boot,
+      record: { ...boot.record, value: { ...value, facts: { ...value.facts, intents: [...value.facts.intents, wipe] } } },
+    };
+    const [action] = releaseConfig.decide(both)?.actions ?? [];
+    assert.ok(action?.kind === "WriteRecord");
+    assert.deepEqual(
+      action.facts.intents.map(({ what }) => what),
+      ["Reset"],
+    );
+  });
   test("a cluster that stays keeps its effects", () => assert.ok(!released({ now: AT + 1_000 })));
 });
 

@@ -32,7 +32,14 @@ export function waitingOf(seen: Observed): Waiting | undefined {
   const ofEtcd = facts.bootstrapDone === undefined ? waitingOfBootstrap(seen, facts, held) : waitingOfEtcd(seen, facts, held);
   // Whoever reads of a control plane that it is awaited is not to look at a worker for it; that a worker is stopped is said beside.
   if (ofEtcd !== undefined) return stopped.length === 0 ? ofEtcd : { ...ofEtcd, message: `${ofEtcd.message} ${alsoStopped(stopped)}` };
-  return waitingOfStopped(stopped) ?? waitingOfNodes(seen, facts);
+  const ofNodes = waitingOfNodes(seen, facts);
+  if (stopped.length > 0 && ofNodes !== undefined && seen.machines.some(isUnreadyControlPlane))
+    return { ...ofNodes, message: `${ofNodes.message} ${alsoStopped(stopped)}` };
+  return waitingOfStopped(stopped) ?? ofNodes;
+}
+
+function isUnreadyControlPlane(machine: SeenMachine): boolean {
+  return machine.declared.role === "controlplane" && !isReadyNode(machine);
 }
 
 /** What is waited for before etcd is bootstrapped. */
@@ -80,11 +87,13 @@ function etcdReason(health: ReasonOf<"EtcdHealthy">, seen: Observed, facts: Clus
 function waitingOfNodes(seen: Observed, facts: ClusterFacts): Waiting | undefined {
   // The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count.
   const leaving = removalsOf(seen).filter(({ reason }) => reason !== "MachineUnreachable");
-  if (leaving.length > 0) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
-  const pools = waitingOfGoingPools(seen)?.waiting;
+  const unready = seen.machines.filter((machine) => !isReadyNode(machine));
+  // A control plane that is no ready node is graver than a worker that leaves.
+  const isGraver = leaving.every(({ role }) => role === "worker") && unready.some(isUnreadyControlPlane);
+  if (leaving.length > 0 && !isGraver) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
+  const pools = isGraver ? undefined : waitingOfGoingPools(seen)?.waiting;
   if (pools !== undefined) return pools;
   const access = [seen.kubeconfig, seen.talosconfig];
-  const unready = seen.machines.filter((machine) => !isReadyNode(machine));
   if (unready.length > 0) {
     const { reason, message } = nodesState(seen, seen.machines);
     return { reason: unreadyReason(unready, facts), message, ...(reason === "NoNetworkPlugin" ? { saysRemedy: true } : {}) };

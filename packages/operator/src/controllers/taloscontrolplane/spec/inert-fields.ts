@@ -2,6 +2,7 @@ import type { TalosControlPlane, TalosControlPlaneSpec, TalosWorker, TalosWorker
 import { compareContracts, contractFor, tryParseVersion } from "@talos-operator/talos";
 import { hasUnusedAddressSettings } from "../../../config/meta-network.ts";
 import { unknownModeField } from "../../shared/mode.ts";
+import { isUnusableLimit } from "../disruption/limit.ts";
 
 /** Fields that are set, have no effect in this release, and do not change which cluster is made. */
 export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly string[] {
@@ -36,8 +37,8 @@ function inertMeta(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly stri
 
 /** A limit that is neither a count of machines nor a share of them: one machine at a time is what happens then. */
 function inertLimit({ rolloutStrategy }: TalosControlPlaneSpec | TalosWorkerSpec): readonly string[] {
+  if (!isUnusableLimit(rolloutStrategy)) return [];
   const limit = rolloutStrategy?.rollingUpdate?.maxUnavailable;
-  if (limit === undefined || /^0*[1-9]\d*%?$/.test(String(limit))) return [];
   return [
     `spec.rolloutStrategy.rollingUpdate.maxUnavailable: ${JSON.stringify(limit).slice(0, 40)} (taken as 1; write a count or a share such as 25%)`,
   ];
