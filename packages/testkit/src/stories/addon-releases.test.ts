@@ -304,6 +304,28 @@ describe("a release", () => {
       assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
     }));
 
+  test("whose chart was misspelt is installed once that is corrected, and the name of before is forgotten", () =>
+    tellReleases(async (world, helm) => {
+      helm.fail("web/wbe", { kind: "chart-not-found" });
+      await release(world, "web", { helmSpec: { chartName: "wbe", repoURL: chart.repoURL, namespace: "web" } });
+      await until(world, "web", "ChartNotFound");
+      await world.time.advance(5 * 60_000);
+      assert.equal(helm.begun.length, 1, "what only a person changes is tried again rarely");
+      await edit(world, "web", { chartName: "web" });
+      await until(world, "web", "Installed", 60);
+      assert.deepEqual([helm.history(ENDPOINT, "web/wbe").length, helm.history(ENDPOINT, "web/web").length], [0, 1]);
+    }));
+
+  test("that cannot begin for a Secret that is missing keeps no name", () =>
+    tellReleases(async (world, helm) => {
+      const credentials = { secret: { name: "registry" }, key: "password" };
+      await release(world, "web", { helmSpec: { ...chart, credentials } });
+      await world.until("waits", async () => /Secret registry is not there/.test(JSON.stringify((await read(world, "web"))?.status)), 60);
+      await edit(world, "web", { releaseName: "other", credentials: null });
+      await until(world, "web", "Installed", 60);
+      assert.deepEqual([helm.history(ENDPOINT, "web/web").length, helm.history(ENDPOINT, "web/other").length], [0, 1]);
+    }));
+
   test("says what is wrong with a revision that is none, and goes on when it is taken back", () =>
     tellReleases(async (world, helm) => {
       await release(world, "web");

@@ -33,6 +33,7 @@ import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
 import { driftPolicy } from "./drift.ts";
 import { hasInventory, isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
+import { nameBeforeBegin } from "./kept-name.ts";
 import { isManifestsRelease, isManifestsWish, reapplyAt, wasInstalled } from "./manifests.ts";
 import { manifestsTask } from "./manifests-task.ts";
 import { readManifests } from "./read-manifests.ts";
@@ -126,7 +127,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         const input = await inputOf(release, decision, run, cluster, wish);
         // It may wait, and what Ready says is no matter of it.
         if ("waits" in input && run.task === "inspect") return { requeueAfterMs: READY_LOOK_MS };
-        if ("waits" in input) return { requeueAfterMs: (await tell(release, withWords(decision, input.waits))) ?? decision.requeueAfterMs };
+        if ("waits" in input)
+          return { requeueAfterMs: (await tell(release, withWords(decision, input.waits, release))) ?? decision.requeueAfterMs };
         if (!(await isOpenNow(key.namespace, seen.cluster, client))) return { requeueAfterMs: AGAIN_MS };
         await demandLead();
         const again = await tell(release, decision);
@@ -164,9 +166,10 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       isTerminating: isGoing ? false : await namespaceTerminates(namespace, client),
       cluster: cluster.seen,
       wish,
-      unready: (release.spec.dependsOn ?? []).filter(
-        (name) => !isConditionTrue(releases.store.get({ namespace, name })?.status?.conditions, "Ready"),
-      ),
+      unready: (release.spec.dependsOn ?? []).flatMap((name) => {
+        const other = releases.store.get({ namespace, name });
+        return isConditionTrue(other?.status?.conditions, "Ready") ? [] : [{ name, isThere: other !== undefined }];
+      }),
       // Objects need a worker, and no Helm.
       withoutHelm: helm?.found === false && (helm.withoutWorkers === true || !isManifestsRelease(release)) ? helm.message : undefined,
       run: release.status?.run === undefined ? undefined : await runner.look(release.status.run.name),
@@ -404,13 +407,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   return controller;
 }
 
-function withWords(decision: ReleaseDecision, words: string): ReleaseDecision {
+function withWords(decision: ReleaseDecision, words: string, release: TalosClusterAddonRelease): ReleaseDecision {
   const conditions = decision.conditions.map((one) =>
     one.type === "Ready" ? { ...one, message: `${one.message} It cannot begin: ${words}` } : one,
   );
   const { run: _, ...fields } = decision.fields;
   return decision.act.kind === "begin"
-    ? { ...decision, conditions, fields: { ...fields, run: undefined }, isBusy: false }
+    ? { ...decision, conditions, fields: { ...fields, ...nameBeforeBegin(release), run: undefined }, isBusy: false }
     : { ...decision, conditions };
 }
 

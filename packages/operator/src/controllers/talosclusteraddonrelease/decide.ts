@@ -16,9 +16,12 @@ import { addonRunId, addonRunName } from "../../addons/runner.ts";
 import type { AddonRunState } from "../../addons/runner.ts";
 import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
+import { waitsFor } from "./dependencies.ts";
+import type { Dependency } from "./dependencies.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure } from "./failures.ts";
 import type { SeenHealth } from "./health.ts";
+import { nameAfterFailure } from "./kept-name.ts";
 import {
   driftAfterApply,
   driftCondition,
@@ -99,7 +102,7 @@ export interface ReleaseSeen {
   readonly cluster: SeenCluster;
   readonly wish: SeenWish;
   /** Releases of `spec.dependsOn` that are not Ready. */
-  readonly unready: readonly string[];
+  readonly unready: readonly Dependency[];
   /** Why there is no Helm; `undefined` = there is one, or nobody can tell from here. */
   readonly withoutHelm: string | undefined;
   /** The run that status names; `undefined` where it names none. */
@@ -173,9 +176,8 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
   if (cluster.kind === "going") return waiting(seen, "WaitingForCluster", `The cluster ${cluster.name} is being deleted.`);
   if (cluster.kind === "waiting") return waiting(seen, "WaitingForCluster", cluster.message);
   if (seen.withoutHelm !== undefined) return waiting(seen, "HelmNotFound", seen.withoutHelm, 60_000);
-  const [first] = seen.unready;
-  if (first !== undefined && !wasInstalled(release))
-    return waiting(seen, "WaitingForDependency", `TalosClusterAddonRelease ${first} is not Ready.`);
+  const first = waitsFor(seen.unready);
+  if (first !== undefined && !wasInstalled(release)) return waiting(seen, "WaitingForDependency", first);
   return wish.kind === "missing" ? waiting(seen, wish.reason, wish.message) : undefined;
 }
 
@@ -361,6 +363,12 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
     const why = state.kind === "waiting" ? `did not begin: ${state.why}` : "did not end in its time";
     return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ${why}.`, mayRepeat: true });
   }
+  // Nobody has started it, and the spec was edited: what it would install now is not what it was begun for.
+  if (state.kind === "absent" && isOfAnEarlierSpec(seen, run))
+    return {
+      ...waiting(seen, "Installing", "The spec was edited: what it asks for is begun anew.", 0),
+      fields: { ...fieldsOf(seen.release), ...ended(seen.release, run) },
+    };
   // Nobody has started it, and by now nobody can: it is begun anew when it can be.
   if (state.kind === "absent" && seen.cluster.kind !== "present") return endOfTry(seen, run, unstartable(seen.cluster));
   const waits =
@@ -377,6 +385,10 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
     news: [],
     requeueAfterMs: LOOK_MS,
   };
+}
+
+function isOfAnEarlierSpec({ wish }: ReleaseSeen, { task, inputs }: AddonRun): boolean {
+  return task === "apply" && wish.kind === "there" && wish.wish.inputs !== inputs;
 }
 
 function unstartable(cluster: SeenCluster): Failure {
@@ -523,6 +535,7 @@ function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: Hel
     fields: {
       ...fieldsOf(release),
       ...ended(release, run),
+      ...nameAfterFailure(release, told),
       ...(tried === undefined ? {} : { failedInputs: tried }),
       ...(mayHaveChanged(release, run, told) ? { inputs: undefined } : {}),
       attempts,
@@ -586,7 +599,8 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
   if (cluster.kind === "paused" && run?.task !== "uninstall")
     return { ...waiting(seen, "Deleting", cluster.message), fields: { ...fieldsOf(release), uninstallStartTime: undefined } };
   const since = Date.parse(status.uninstallStartTime ?? "");
-  if (Number.isNaN(since))
+  // A clock that was set back must not make it wait for longer than it would have.
+  if (Number.isNaN(since) || since > now)
     return {
       ...waiting(seen, "Deleting", "It is uninstalled.", 0),
       fields: { ...fieldsOf(release), uninstallStartTime: rfc3339(now) },
