@@ -30,6 +30,16 @@ describe("what Helm says", () => {
       assert.deepEqual([fault.reason, fault.mayRepeat], [reason, mayRepeat]);
     });
 
+  it("in the time that its length asks for, and never half a line", () => {
+    const secret = "hunter22";
+    for (const line of ["/".repeat(2 ** 20), "pre-install ".repeat(2 ** 16), 'chart "'.repeat(2 ** 17), secret.repeat(2 ** 17)])
+      for (const where of ["cluster", "repository"] as const) {
+        const { message } = faultOf(end(`${line}\nError: it failed at last\n`), where, [secret]);
+        assert.match(message, /it failed at last/);
+        assert.doesNotMatch(faultOf(end(`Error: ${line}`), where, [secret]).message, /unter2|\/\//);
+      }
+  });
+
   it("without what must not be told", () => {
     const { message } = faultOf(end("Error: login of user with hunter22 failed: denied"), "repository", ["hunter22"]);
     assert.doesNotMatch(message, /hunter22/);

@@ -127,8 +127,21 @@ const REPOSITORY_ROWS: readonly Row[] = [
 /** Most characters of Helm's own words in a message. */
 const LONGEST = 400;
 
+/** What is read of what Helm prints, from its beginning and from its end: patterns take longer than in proportion to a text. Characters. */
+const MOST_READ = 16_384;
+
+/** Whole lines of the beginning and of the end: half a line might show half a secret, which nobody would recognise. */
+function readable(stderr: string): string {
+  if (stderr.length <= 2 * MOST_READ) return stderr;
+  const head = stderr.slice(0, MOST_READ);
+  const tail = stderr.slice(-MOST_READ);
+  const cut = tail.indexOf("\n");
+  return `${head.slice(0, head.lastIndexOf("\n") + 1)}${cut === -1 ? "" : tail.slice(cut + 1)}`;
+}
+
 /** The failure that Helm's words stand for. @param secrets texts that must not appear in a message */
-export function faultOf(end: HelmEnd, where: "cluster" | "repository", secrets: readonly string[]): WorkerFault {
+export function faultOf(given: HelmEnd, where: "cluster" | "repository", secrets: readonly string[]): WorkerFault {
+  const end = { ...given, stderr: readable(given.stderr) };
   if (end.kind === "not-found") return new WorkerFault("helm-not-found", "There is no helm on the PATH. Install Helm 4 or 3 there.", false);
   if (end.kind === "too-large" && where === "repository")
     return new WorkerFault(

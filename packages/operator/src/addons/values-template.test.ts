@@ -77,6 +77,8 @@ describe("a template of values", () => {
   test("says where values of an object are none, and quotes nothing", () => {
     demandValues("a: b", "Secret extra");
     demandValues("", "Secret extra");
+    // Helm takes it.
+    demandValues("a: b\na: c", "Secret extra");
     assert.throws(() => demandValues("password: [hunter2", "Secret extra"), /^ValuesError: Secret extra is no YAML, line \d+$/);
     assert.throws(() => demandValues("hunter2", "Secret extra"), /^ValuesError: Secret extra holds no object of keys and values$/);
   });

@@ -84,7 +84,8 @@ export function demandValues(text: string, where: string): void {
 function readYaml(text: string, where: string): unknown {
   let documents: readonly unknown[];
   try {
-    documents = loadAll(text);
+    // As Helm reads it: of a key that stands twice the last one counts.
+    documents = loadAll(text, null, { json: true });
   } catch (thrown) {
     const mark = (thrown as { readonly mark?: { readonly line?: number } }).mark?.line;
     throw new ValuesError(`${where} is no YAML${mark === undefined ? "" : `, line ${mark + 1}`}`, { cause: thrown });
