@@ -32,8 +32,8 @@ export interface MemoryWorker {
 }
 
 export const OWNER = "talos-operator.dev/owner";
-export const INPUTS = "talos-operator.dev/inputs";
-export const RUN = "talos-operator.dev/run";
+const INPUTS = "talos-operator.dev/inputs";
+const RUN = "talos-operator.dev/run";
 
 export function applyOf(over: Partial<ApplyTask> = {}): ApplyTask {
   return {

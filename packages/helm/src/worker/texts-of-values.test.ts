@@ -10,6 +10,10 @@ describe("texts of values", () => {
     assert.deepEqual(plain, ["hunter2-long", "12345678", "hunter2"]);
   });
 
+  test("are none of what is no YAML: Helm does not quote it", () => {
+    assert.deepEqual(textsOf(["f: [", ""]), []);
+  });
+
   test("are found once where aliases name them again and again", () => {
     const bomb = Array.from({ length: 40 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}]`);
     assert.deepEqual(textsOf([["a0: &a0 [hunter2]", ...bomb].join("\n")]), ["aHVudGVyMg==", "hunter2"]);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { annotations, finalizers, talosClusterAddonReleaseResource } from "@talos-operator/api";
 import type { HelmSpec, TalosClusterAddonRelease, TalosClusterAddonReleaseSpec } from "@talos-operator/api";
+import type { ObjectKey } from "@talos-operator/kube-runtime";
 import { createSimulatedHelm } from "../world/simulated-helm.ts";
 import type { SimulatedHelm } from "../world/simulated-helm.ts";
 import { HeldWatch } from "./held-watch.ts";
@@ -350,6 +351,64 @@ describe("a release", () => {
       assert.notEqual(await read(world, "web"), undefined);
       await gone(world, "web", 6 * 60);
     }));
+
+  test("leaves no run behind that has ended, and ends none of a release of its name elsewhere", () =>
+    tellReleases(async (world, helm) => {
+      const owner = { namespace: "other", name: "web", uid: "u-other" };
+      await world.client.resource({ group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false }).create({
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name: owner.namespace },
+      });
+      await world.client.resource(talosClusterAddonReleaseResource).create({
+        apiVersion: API,
+        kind: "TalosClusterAddonRelease",
+        // Nobody looks at what it has.
+        metadata: { namespace: owner.namespace, name: owner.name, annotations: { [annotations.reconcileMode]: "disable" } },
+        spec: { clusterRef: { name: "demo" }, helmSpec: chart },
+      } as TalosClusterAddonRelease);
+      await world.time.advance(10_000);
+      await release(world, "web");
+      await world.until("begun", () => Promise.resolve(helm.begun.length === 1), 60);
+      const [mine] = helm.begun;
+      assert.ok(mine !== undefined);
+      helm.fail("web/theirs", { kind: "hangs" });
+      await helm.runner.start({
+        ...mine,
+        name: "addon-theirs",
+        owner,
+        task: { ...mine.task, release: { name: "theirs", namespace: "web" } },
+      });
+      await until(world, "web", "Installed");
+      await world.time.advance(60_000);
+      assert.deepEqual(
+        (await helm.runner.list()).map(({ name }) => name),
+        ["addon-theirs"],
+      );
+    }));
+
+  test("begins nothing once another process holds the lease", () =>
+    tellReleases(
+      async (world, helm) => {
+        const leases = world.client.resource({
+          group: "coordination.k8s.io",
+          version: "v1",
+          plural: "leases",
+          kind: "Lease",
+          namespaced: true,
+        });
+        await world.time.advance(60_000);
+        const { items } = await leases.list();
+        assert.equal(items.length, 1);
+        for (const { metadata } of items)
+          await leases.patch(metadata as ObjectKey, { type: "merge", value: { spec: { holderIdentity: "another" } } });
+        await release(world, "web");
+        await world.time.advance(1_000);
+        assert.equal(helm.begun.length, 0);
+      },
+      true,
+      { operator: { leaderElection: {} } },
+    ));
 
   test("that is deleted in the middle of its installation is uninstalled, whatever that left", () =>
     tellReleases(async (world, helm) => {
