@@ -40,6 +40,17 @@ describe("what Helm says", () => {
       }
   });
 
+  for (const [stderr, where, words] of [
+    [
+      'Error: chart "pgae" not found in https://a repository',
+      "repository",
+      /^The repository has no such chart.*: chart "pgae" not found.*\. Correct chartName/,
+    ],
+    ["Error: Get https://a/index.yaml: x509: certificate signed by unknown authority", "repository", /\. Name a Secret with its authority/],
+    ["Error: values don't meet the specifications of the schema(s)", "cluster", /^The values do not fit the chart: .*\. Correct values/],
+  ] as const)
+    it(`what is wrong first, then what would release it: ${stderr}`, () => assert.match(faultOf(end(stderr), where, []).message, words));
+
   it("without what must not be told", () => {
     const { message } = faultOf(end("Error: login of user with hunter22 failed: denied"), "repository", ["hunter22"]);
     assert.doesNotMatch(message, /hunter22/);

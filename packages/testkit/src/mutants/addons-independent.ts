@@ -130,7 +130,7 @@ export const independentAddonFaults: readonly Mutant[] = [
     about: "counts pods of the revision before, whose controller has not seen the new one yet",
     tests: ofRelease("health"),
     edits: [
-      release("health", "if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0))", "if (status.observedGeneration === -1)"),
+      release("health", "if (count(status.observedGeneration) < count(metadata.generation))", "if (status.observedGeneration === -1)"),
     ],
   },
   {

@@ -55,7 +55,11 @@ describe("values", () => {
       "team",
       client,
     );
-    assert.deepEqual(read, { kind: "missing", reason: "ValuesNotFound", message: "Secret theirs is not there." });
+    assert.deepEqual(read, {
+      kind: "missing",
+      reason: "ValuesNotFound",
+      message: "Secret theirs is not there. It is read from the namespace team: make it there.",
+    });
   });
 
   for (const [what, given] of [

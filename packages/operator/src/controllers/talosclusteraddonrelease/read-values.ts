@@ -33,7 +33,7 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
         kind === "Secret"
           ? await readKey({ name, key, ...(optional === undefined ? {} : { optional }) }, namespace, client)
           : await configText(name, key, optional === true, namespace, client);
-      if (text.kind === "missing") return missing("ValuesNotFound", text.message);
+      if (text.kind === "missing") return missing("ValuesNotFound", withRemedy(text.message, namespace));
       if (text.value === undefined) continue;
       demandValues(text.value, `${kind} ${name}, key ${key},`);
       documents.push(text.value);
@@ -44,6 +44,13 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
     if (thrown instanceof ValuesError) return missing("ValuesRefused", `${thrown.message}.`);
     throw thrown;
   }
+}
+
+/** What is missing is looked for in one place only. */
+function withRemedy(message: string, namespace: string): string {
+  return /is not there\.$|has no text under /.test(message)
+    ? `${message} It is read from the namespace ${namespace}: make it there.`
+    : message;
 }
 
 /** The text under a key of a ConfigMap. @throws KubeApiError */
@@ -66,7 +73,7 @@ export async function readAccess(helm: HelmSpec, namespace: string, client: Kube
   if (credentials !== undefined) {
     const { key, secret } = credentials;
     const password = await readKey({ name: secret.name ?? "", key }, namespace, client);
-    if (password.kind === "missing") return missing("ValuesNotFound", password.message);
+    if (password.kind === "missing") return missing("ValuesNotFound", withRemedy(password.message, namespace));
     const username = await readKey({ name: secret.name ?? "", key: "username", optional: true }, namespace, client);
     if (password.value !== undefined) access.password = password.value;
     if (username.kind === "read" && username.value !== undefined) access.username = username.value;
