@@ -117,7 +117,7 @@ export const independentAddonFaults: readonly Mutant[] = [
     name: "addon-unready-looked-at-rarely",
     about: "says for a quarter of an hour that pods are not ready which have been for long",
     tests: ["testkit/src/stories/cni-first.test.ts"],
-    edits: [release("controller", "lookAgainMs: waiting.length === 0 ? rest : UNREADY_LOOK_MS", "lookAgainMs: rest")],
+    edits: [release("controller", "lookAgainMs: waiting.length === 0 ? atRest() : UNREADY_LOOK_MS", "lookAgainMs: atRest()")],
   },
   {
     name: "addon-one-pod-is-enough",

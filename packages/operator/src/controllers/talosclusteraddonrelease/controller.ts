@@ -11,7 +11,6 @@ import { manifestsWishOf } from "../../addons/manifests-wish.ts";
 import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import { wishOf } from "../../addons/wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
-import { elapsedMs } from "../../elapsed.ts";
 import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
@@ -33,6 +32,7 @@ import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
 import { driftPolicy } from "./drift.ts";
 import { hasInventory, isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
+import { createLooks } from "./looks.ts";
 import { nameBeforeBegin } from "./kept-name.ts";
 import { isManifestsRelease, isManifestsWish, reapplyAt, wasInstalled } from "./manifests.ts";
 import { manifestsTask } from "./manifests-task.ts";
@@ -73,12 +73,6 @@ interface RunInput {
   readonly secrets: AddonSecrets;
 }
 
-interface Looked {
-  readonly inputs: string | undefined;
-  readonly at: number;
-  readonly health: SeenHealth;
-}
-
 /** Installs, changes and removes Helm releases by workers. One pass at a time in a process: what may run at once is counted before each begin. */
 export function createReleaseController(options: ReleaseControllerOptions): Controller {
   const { client, clock, random, releases, runner, leading, events, keys } = options;
@@ -87,8 +81,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const statuses = createStatusWriter<TalosClusterAddonRelease>(client, talosClusterAddonReleaseResource, clock, FIELD_MANAGER, events, {
     isMemory: true,
   });
-  /** How what releases run was when it was last looked at, by UID. */
-  const looked = new Map<string, Looked>();
+  const looks = createLooks<ObjectKey>(clock, (wake) => controller.enqueue(wake));
 
   const reconcile = async (key: ObjectKey): Promise<ReconcileResult | undefined> => {
     // Live: what an earlier pass wrote decides what this one may do, and a cache may not show it yet.
@@ -118,7 +111,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       case "remove-finalizer":
         await tidyUp(key, runs, undefined);
         await removeFinalizer(objects, release, finalizers.talosClusterAddonRelease);
-        looked.delete(release.metadata.uid ?? "");
+        looks.forget(release.metadata.uid ?? "");
         tellNews(release, decision);
         return undefined;
       case "begin":
@@ -174,7 +167,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       withoutHelm: helm?.found === false && (helm.withoutWorkers === true || !isManifestsRelease(release)) ? helm.message : undefined,
       run: release.status?.run === undefined ? undefined : await runner.look(release.status.run.name),
       othersRunning: runs.filter((run) => !run.hasEnded && run.owner.uid !== uid).length,
-      health: isGoing ? undefined : await healthOf(release, cluster, wish),
+      health: isGoing ? undefined : healthOf(release, cluster, wish),
     };
     return { seen, cluster, wish: wish.kind === "there" ? wish.wish : undefined };
   };
@@ -197,11 +190,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   };
 
   /** Looks at what a settled release runs, when it is time. */
-  const healthOf = async (
-    release: TalosClusterAddonRelease,
-    { facts }: ClusterOfRelease,
-    wish: SeenWish,
-  ): Promise<SeenHealth | undefined> => {
+  const healthOf = (release: TalosClusterAddonRelease, { facts }: ClusterOfRelease, wish: SeenWish): SeenHealth | undefined => {
     const {
       metadata: { uid = "", namespace },
       status,
@@ -210,17 +199,19 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     if (facts === undefined || run !== undefined || wish.kind !== "there") return undefined;
     if (wish.wish.inputs !== inputs && wish.wish.inputs !== rolledBack?.from) return undefined;
     const now = clock.now();
-    const before = looked.get(uid);
-    const left = before === undefined || before.inputs !== inputs ? 0 : before.health.lookAgainMs - elapsedMs(before.at, now);
-    if (before !== undefined && left > 0) return { ...before.health, lookAgainMs: left };
-    const health = soonEnough(
-      await lookAt(facts, namespace, status ?? {}, release.spec.manifests?.mode !== "Once"),
+    const mayBeMadeAnew = release.spec.manifests?.mode !== "Once";
+    const total = status?.workloads?.length ?? 0;
+    if (total === 0 || options.workloads === undefined)
+      return soonEnough({ kind: "seen", ready: total, total, waiting: [], lookAgainMs: atRest() }, reapplyAt(release), now);
+    const wanted = { uid, inputs, place: facts.controlPlaneUid, wake: release.metadata };
+    return soonEnough(
+      looks.healthOf(wanted, () => lookAt(facts, namespace, status ?? {}, mayBeMadeAnew)),
       reapplyAt(release),
       now,
     );
-    looked.set(uid, { inputs, at: now, health });
-    return health;
   };
+
+  const atRest = (): number => Math.round(READY_LOOK_MS * (0.9 + 0.2 * random.fraction()));
 
   const lookAt = async (
     facts: ClusterFacts,
@@ -229,9 +220,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     mayBeMadeAnew: boolean,
   ): Promise<SeenHealth> => {
     const total = workloads.length;
-    const rest = Math.round(READY_LOOK_MS * (0.9 + 0.2 * random.fraction()));
     const { workloads: dialer } = options;
-    if (total === 0 || dialer === undefined) return { kind: "seen", ready: total, total, waiting: [], lookAgainMs: rest };
+    if (dialer === undefined) return { kind: "seen", ready: total, total, waiting: [], lookAgainMs: atRest() };
     try {
       const place = {
         addresses: () => addressesOf(facts),
@@ -250,7 +240,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
             : await hasInventory(api.client, manifests.inventory, CALL_MS))
         )
           return { kind: "gone", ready: undefined, lookAgainMs: UNREADY_LOOK_MS };
-        return { kind: "seen", ready: total - waiting.length, total, waiting, lookAgainMs: waiting.length === 0 ? rest : UNREADY_LOOK_MS };
+        return {
+          kind: "seen",
+          ready: total - waiting.length,
+          total,
+          waiting,
+          lookAgainMs: waiting.length === 0 ? atRest() : UNREADY_LOOK_MS,
+        };
       } finally {
         api.close();
       }
@@ -337,7 +333,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const start = async (release: TalosClusterAddonRelease, run: AddonRun, { task, secrets }: RunInput): Promise<void> => {
     const { namespace = "", name, uid = "" } = release.metadata;
     // What it runs is looked at anew when it has ended.
-    looked.delete(uid);
+    looks.forget(uid);
     await runner.start({ name: run.name, task, secrets, owner: { namespace, name, uid } });
     options.log.info({ release: name, namespace, run: run.name, task: run.task }, "Started a run of an addon");
   };

@@ -333,6 +333,14 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
     const [reason, message] = isKnown ? [ready.reason as ReadyReason, ready.message] : (["Installed", `${words}.`] as const);
     return { ...base, fields, conditions: conditionsOf(seen, reason, message), requeueAfterMs: health === undefined ? WAIT_MS : 0 };
   }
+  if (health.kind === "looking") {
+    const ready = findCondition(status?.conditions, "Ready");
+    const isKnown = ready?.reason === "Installed" || ready?.reason === "WorkloadsNotReady" || ready?.reason === "ClusterNotReachable";
+    const [reason, message] = isKnown
+      ? [ready.reason as ReadyReason, ready.message]
+      : (["Installing", `${words}. What it runs is being looked at.`] as const);
+    return { ...base, fields, conditions: conditionsOf(seen, reason, message), requeueAfterMs: health.lookAgainMs };
+  }
   const known = { ...fields, readyWorkloads: health.ready };
   if (health.kind === "unreachable")
     return {

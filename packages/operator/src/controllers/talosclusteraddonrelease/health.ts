@@ -13,6 +13,8 @@ export type SeenHealth =
       readonly lookAgainMs: number;
     }
   | { readonly kind: "unreachable"; readonly message: string; readonly ready: undefined; readonly lookAgainMs: number }
+  /** Somebody looks, and wakes the release when it was seen. */
+  | { readonly kind: "looking"; readonly ready: undefined; readonly lookAgainMs: number }
   /** Nothing that it runs is there, and Helm knows no revision of it: somebody uninstalled it, or the cluster lost what it held. */
   | { readonly kind: "gone"; readonly ready: undefined; readonly lookAgainMs: number };
 
