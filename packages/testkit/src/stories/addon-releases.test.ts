@@ -201,6 +201,31 @@ describe("a release", () => {
       assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
     }));
 
+  test("that is paused itself is not uninstalled while it is, for however long, and is let go when its cluster goes", () =>
+    tellReleases(async (world, helm) => {
+      const modeOf = (mode: string | null): Promise<unknown> =>
+        world.client
+          .resource(talosClusterAddonReleaseResource)
+          .patch(key("web"), { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: mode } } } });
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await modeOf("disable");
+      await remove(world, "web");
+      await world.time.advance(20 * 60_000);
+      assert.ok((await read(world, "web"))?.status?.conditions?.some(({ type }) => type === "Paused"));
+      assert.equal(helm.begun.length, 1, "nothing is uninstalled");
+      await modeOf(null);
+      await gone(world, "web");
+      assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await modeOf("disable");
+      await remove(world, "web");
+      await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+      await gone(world, "web", 600);
+      assert.equal(helm.history(ENDPOINT, "web/web").length, 1, "it is left in the cluster that goes");
+    }));
+
   test("of a cluster whose pause no watch has told yet begins nothing", () => {
     const watch = new HeldWatch("/talosclusters");
     return tellReleases(

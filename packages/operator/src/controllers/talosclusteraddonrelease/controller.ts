@@ -48,6 +48,9 @@ const AGAIN_MS = 500;
 const UNREADY_LOOK_MS = 5_000;
 const READY_LOOK_MS = 15 * 60_000;
 
+/** Whether the cluster of a release that is deleted and paused goes is looked at so often. Milliseconds. */
+const PAUSED_LOOK_MS = 60_000;
+
 /** Longest that one question to a cluster may take. Milliseconds. */
 const CALL_MS = 5_000;
 
@@ -97,10 +100,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       return undefined;
     }
     const mode = reconcileModeOf(release.metadata);
-    if (mode !== "reconcile" && release.metadata.deletionTimestamp === undefined) {
+    if (mode !== "reconcile" && (await isHeldByItsPause(release))) {
       const { conditions: _kept, ...fields } = release.status ?? {};
       const paused = pausedStatus(release, [pausedCondition(mode)]);
-      return { requeueAfterMs: await statuses.write(release, { ...paused, fields: { ...fields, ...paused.fields } }) };
+      // The time that a deletion takes does not run meanwhile.
+      const kept = { ...fields, uninstallStartTime: undefined, ...paused.fields };
+      const again = await statuses.write(release, { ...paused, fields: kept });
+      return { requeueAfterMs: again ?? (release.metadata.deletionTimestamp === undefined ? undefined : PAUSED_LOOK_MS) };
     }
     const { seen, cluster, wish } = await observe(release, runs);
     const decision = decideRelease(seen);
@@ -137,6 +143,14 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         return { requeueAfterMs: decision.requeueAfterMs };
       }
     }
+  };
+
+  /** A pause holds the deletion, too, as that of an addon does: but not once there is nothing left to uninstall, nor what is being uninstalled already. */
+  const isHeldByItsPause = async (release: TalosClusterAddonRelease): Promise<boolean> => {
+    if (release.metadata.deletionTimestamp === undefined) return true;
+    if (release.status?.releaseName === undefined || release.status.run?.task === "uninstall") return false;
+    const { seen } = await clusterOf(release, options, client);
+    return seen.kind !== "absent" && seen.kind !== "going";
   };
 
   const observe = async (
