@@ -37,6 +37,7 @@ import { nameBeforeBegin } from "./kept-name.ts";
 import { isManifestsRelease, isManifestsWish, reapplyAt, wasInstalled } from "./manifests.ts";
 import { manifestsTask } from "./manifests-task.ts";
 import { readManifests } from "./read-manifests.ts";
+import { taskTimeOf } from "./time-of-run.ts";
 import { readAccess, readValues } from "./read-values.ts";
 
 const FIELD_MANAGER = "talos-operator/talosclusteraddonrelease";
@@ -282,7 +283,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     const { releaseName, releaseNamespace } = fields;
     if (facts === undefined || releaseName === undefined || releaseNamespace === undefined)
       return { waits: "What is known of the cluster changed." };
-    const forMs = taskTimeoutMs(release);
+    const forMs = taskTimeOf(run, taskTimeoutMs(release));
     try {
       const { certs } = usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle);
       const kubeconfig = await kubeconfigFor({ endpoint: facts.endpoint, authority: certs.k8s, forMs }, keys, clock);

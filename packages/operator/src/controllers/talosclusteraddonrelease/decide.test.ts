@@ -117,6 +117,28 @@ describe("a run that nobody has started", () => {
   });
 });
 
+describe("a run that goes on", () => {
+  const going = (over: Over): ReleaseDecision => decideRelease(seenOf({ run: { kind: "running", since: NOW }, ...over }));
+  const spec = (timeout: string): Partial<TalosClusterAddonReleaseSpec> => ({ helmSpec: { ...chart, options: { timeout } } });
+  const begin = decideRelease(seenOf({ spec: spec("1h") }));
+  const hour = begin.act.kind === "begin" ? begin.act.run : undefined;
+
+  test("has the time that its spec gave when it was begun", () => {
+    assert.equal((Date.parse(hour?.giveUpTime ?? "") - NOW) / MINUTE, 3 * 60 + 10);
+    for (const timeout of ["1s", "6h"]) {
+      const status = { ...begun, ...(hour === undefined ? {} : { run: hour }) };
+      const at = (minutes: number): ReleaseDecision => going({ status, spec: spec(timeout), now: NOW + minutes * MINUTE });
+      assert.match(ready(at(3 * 60 + 9)), /^Installing: /, timeout);
+      assert.match(ready(at(3 * 60 + 10)), /^HelmClientFailed: .* did not end in its time/, timeout);
+    }
+  });
+
+  test("has the time of its spec where an earlier release of the operator began it", () => {
+    assert.match(ready(going({ status: begun, spec: spec("1m") })), /^Installing: /);
+    assert.match(ready(going({ status: begun, spec: spec("1m"), now: NOW + 12 * MINUTE })), /^HelmClientFailed: /);
+  });
+});
+
 describe("what stands before an installation", () => {
   for (const [what, over, words] of [
     ["a namespace that is going", { isTerminating: true }, /^NamespaceTerminating: /],

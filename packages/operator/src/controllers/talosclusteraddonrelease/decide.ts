@@ -33,6 +33,7 @@ import {
   unknownDrift,
 } from "./drift.ts";
 import { afterEdit, chartAfter, isHeldBack, openRollback, rememberedRollback, rollbackProblem, triedBy } from "./rollback.ts";
+import { isLate, timesOfRun } from "./time-of-run.ts";
 import {
   MANIFESTS_MS,
   appliedFields,
@@ -63,9 +64,6 @@ const REMOVAL_MS = 10 * 60_000;
 
 /** On top of Helm's own waits: to begin, to fetch a chart, and to go back. Milliseconds. */
 const AROUND_HELM_MS = 5 * 60_000;
-
-/** On top of that: an image that is pulled, a node that is waited for. Milliseconds. */
-const BEGINS_WITHIN_MS = 5 * 60_000;
 
 /** How often a run is looked at, and what is waited for. Milliseconds. */
 const LOOK_MS = 2_000;
@@ -222,7 +220,7 @@ function inspection(seen: ReleaseSeen): ReleaseDecision | undefined {
   const isSettled = reason === "Installed" || reason === "WorkloadsNotReady";
   if (!isSettled || seen.cluster.kind !== "present" || seen.othersRunning >= RUNS_AT_ONCE) return undefined;
   const id = addonRunId(release.metadata.uid ?? "", "inspect", rfc3339(now));
-  const run: AddonRun = { name: addonRunName(id), id, task: "inspect", startedAt: rfc3339(now) };
+  const run: AddonRun = { name: addonRunName(id), id, task: "inspect", ...timesOfRun(now, taskTimeoutMs(release)) };
   const begun = acting(seen, { kind: "begin", run });
   return { ...begun, fields: { ...begun.fields, run }, requeueAfterMs: LOOK_MS };
 }
@@ -244,7 +242,8 @@ function afterInspection(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
     const isKnown = drift.objects?.join() === release.status?.drift?.objects?.join();
     return over(drift, drift.total === 0 || isKnown ? [] : [{ reason: "AddonDrifted", note: driftWords(drift) }]);
   }
-  if (isLate(seen, run)) return over(unknownDrift(release, `The run ${run.name} did not end in its time.`, now));
+  if (isLate(run, seen.now, taskTimeoutMs(seen.release)))
+    return over(unknownDrift(release, `The run ${run.name} did not end in its time.`, now));
   if (state.kind === "absent" && seen.cluster.kind !== "present")
     return over(unknownDrift(release, unstartable(seen.cluster).message, now));
   const isTurn = state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE;
@@ -282,7 +281,7 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
   const tried = triedBy(errand);
   // The last run is part of it: the same inputs may be installed, left and come back.
   const id = addonRunId(uid, errand.task, `${generation}/${tried ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
-  const run: AddonRun = { name: addonRunName(id), id, ...errand, startedAt: rfc3339(now) };
+  const run: AddonRun = { name: addonRunName(id), id, ...errand, ...timesOfRun(now, taskTimeoutMs(release)) };
   const message = `${doing(errand, release)} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
   return {
     act: { kind: "begin", run },
@@ -367,7 +366,7 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
 function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   const state: AddonRunState = seen.run ?? { kind: "absent" };
   if (state.kind === "ended") return ending(seen, run, state.result);
-  if (isLate(seen, run)) {
+  if (isLate(run, seen.now, taskTimeoutMs(seen.release))) {
     const why = state.kind === "waiting" ? `did not begin: ${state.why}` : "did not end in its time";
     return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ${why}.`, mayRepeat: true });
   }
@@ -405,10 +404,6 @@ function unstartable(cluster: SeenCluster): Failure {
       ? cluster.message
       : `The cluster ${cluster.name} is being deleted.`;
   return { reason: "WaitingForCluster", message, mayRepeat: true };
-}
-
-function isLate({ now, release }: ReleaseSeen, { startedAt }: AddonRun): boolean {
-  return now >= Date.parse(startedAt) + taskTimeoutMs(release) + BEGINS_WITHIN_MS;
 }
 
 /** How long a worker may work. Milliseconds. */

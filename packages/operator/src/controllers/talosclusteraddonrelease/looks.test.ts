@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { drainPromises } from "@talos-operator/kube-runtime/testing";
 import { createLooks } from "./looks.ts";
 import type { SeenHealth } from "./health.ts";
 
@@ -18,9 +19,9 @@ function scene() {
     looks,
     of: (uid: string, place = "a", inputs = "1") => looks.healthOf({ uid, inputs, place, wake: uid }, look),
     later: (ms: number) => void (now += ms),
-    async end(health: SeenHealth) {
+    end: async (health: SeenHealth) => {
       going.shift()?.(health);
-      await new Promise((resolve) => setImmediate(resolve));
+      await drainPromises();
     },
   };
 }
