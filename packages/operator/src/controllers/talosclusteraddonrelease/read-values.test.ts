@@ -62,6 +62,17 @@ describe("values", () => {
     });
   });
 
+  test("are refused where all of them together do not fit into the Secret of a worker, each by itself though it would", async () => {
+    const half = base64(`a: ${"x".repeat(500_000)}`);
+    const large = clientWith({ "secrets/team/a": { data: { "values.yaml": half } }, "secrets/team/b": { data: { "values.yaml": half } } });
+    const valuesFrom = ["a", "b"].map((name) => ({ kind: "Secret", name }) as const);
+    const both = await readValues({ ...chart, valuesFrom }, facts, "team", large);
+    assert.match(both.kind === "missing" ? `${both.reason}: ${both.message}` : "", /^ValuesRefused: All values together have 1\d{6} bytes/);
+    const quotes = await readValues({ ...chart, values: { a: '"'.repeat(400_000) } }, facts, "team", large);
+    assert.equal(quotes.kind, "missing", "counted as they travel");
+    assert.equal((await readValues({ ...chart, valuesFrom: valuesFrom.slice(0, 1) }, facts, "team", large)).kind, "read");
+  });
+
   for (const [what, given] of [
     ["the keys of a cluster", { labels: { [labels.secretKind]: "bundle" } }],
     ["what a worker of addons was given, the access to another cluster", { labels: { [labels.component]: "addon" } }],

@@ -20,6 +20,9 @@ export interface ReadValues {
   readonly isSetSyntax: boolean;
 }
 
+/** Values of one run travel in a Secret, which takes a mebibyte. As JSON, bytes. */
+const LARGEST_TOGETHER = 900_000;
+
 const missing = (reason: ReadyReason, message: string) => ({ kind: "missing", reason, message }) as const;
 
 /** Reads all that values are made of: the template, then what other objects of the namespace hold, then the spec's own. @throws KubeApiError */
@@ -39,6 +42,12 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
       documents.push(text.value);
     }
     if (helm.values !== undefined && Object.keys(helm.values).length > 0) documents.push(JSON.stringify(helm.values));
+    const bytes = Buffer.byteLength(JSON.stringify(documents));
+    if (bytes > LARGEST_TOGETHER)
+      return missing(
+        "ValuesRefused",
+        `All values together have ${bytes} bytes, and ${LARGEST_TOGETHER} are the most: a release has to fit into a Secret. Leave out what the chart has as its defaults.`,
+      );
     return { kind: "read", value: { documents, isSetSyntax: rendered.isSetSyntax } };
   } catch (thrown) {
     if (thrown instanceof ValuesError) return missing("ValuesRefused", `${thrown.message}.`);
