@@ -37,6 +37,7 @@ import { nameBeforeBegin } from "./kept-name.ts";
 import { isManifestsRelease, isManifestsWish, reapplyAt, wasInstalled } from "./manifests.ts";
 import { manifestsTask } from "./manifests-task.ts";
 import { readManifests } from "./read-manifests.ts";
+import { turnsOf } from "./turns.ts";
 import { taskTimeOf } from "./time-of-run.ts";
 import { readAccess, readValues } from "./read-values.ts";
 
@@ -162,7 +163,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     readonly cluster: ClusterOfRelease;
     readonly wish: ReleaseWish | ManifestsWish | undefined;
   }> => {
-    const { namespace, uid } = release.metadata;
+    const { namespace } = release.metadata;
     const isGoing = release.metadata.deletionTimestamp !== undefined;
     const cluster = await clusterOf(release, options, client);
     const wish = isGoing ? ({ kind: "not-asked" } as const) : await wishFor(release, cluster);
@@ -181,7 +182,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       // Objects need a worker, and no Helm.
       withoutHelm: helm?.found === false && (helm.withoutWorkers === true || !isManifestsRelease(release)) ? helm.message : undefined,
       run: release.status?.run === undefined ? undefined : await runner.look(release.status.run.name),
-      othersRunning: runs.filter((run) => !run.hasEnded && run.owner.uid !== uid).length,
+      ...turnsOf(release, runs, releases.store.list()),
       health: isGoing ? undefined : healthOf(release, cluster, wish),
     };
     return { seen, cluster, wish: wish.kind === "there" ? wish.wish : undefined };

@@ -58,6 +58,8 @@ function seenOf({ spec, status, isGoing = false, ...over }: Over): ReleaseSeen {
     withoutHelm: undefined,
     run: undefined,
     othersRunning: 0,
+    neighboursRunning: 0,
+    isAwaitedElsewhere: false,
     health: undefined,
     ...over,
   };

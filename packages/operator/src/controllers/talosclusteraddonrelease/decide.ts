@@ -33,6 +33,8 @@ import {
   unknownDrift,
 } from "./drift.ts";
 import { afterEdit, chartAfter, isHeldBack, openRollback, rememberedRollback, rollbackProblem, triedBy } from "./rollback.ts";
+import { RUNS_AT_ONCE, waitsForTurn } from "./turns.ts";
+import type { Turns } from "./turns.ts";
 import { isLate, timesOfRun } from "./time-of-run.ts";
 import {
   MANIFESTS_MS,
@@ -49,9 +51,6 @@ import {
   quietly,
   wasInstalled,
 } from "./manifests.ts";
-
-/** Workers of all addons at once. */
-const RUNS_AT_ONCE = 2;
 
 /** Between one try and the next with the same inputs, then always the last one. Milliseconds. */
 const RETRY_MS = [15_000, 60_000, 5 * 60_000, 15 * 60_000] as const;
@@ -90,7 +89,7 @@ export type SeenWish =
   | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string };
 
 /** Everything that one pass over a release looks at. */
-export interface ReleaseSeen {
+export interface ReleaseSeen extends Turns {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly release: TalosClusterAddonRelease;
@@ -105,8 +104,6 @@ export interface ReleaseSeen {
   readonly withoutHelm: string | undefined;
   /** The run that status names; `undefined` where it names none. */
   readonly run: AddonRunState | undefined;
-  /** Runs of other releases that are not ended. */
-  readonly othersRunning: number;
   /** Of what the newest revision runs; `undefined` = nobody looked. */
   readonly health: SeenHealth | undefined;
 }
@@ -218,7 +215,7 @@ function inspection(seen: ReleaseSeen): ReleaseDecision | undefined {
   // While something is not ready it is compared, too: what others changed may be why.
   const reason = findCondition(release.status?.conditions, "Ready")?.reason;
   const isSettled = reason === "Installed" || reason === "WorkloadsNotReady";
-  if (!isSettled || seen.cluster.kind !== "present" || seen.othersRunning >= RUNS_AT_ONCE) return undefined;
+  if (!isSettled || seen.cluster.kind !== "present" || waitsForTurn(seen, taskTimeoutMs(release)) !== undefined) return undefined;
   const id = addonRunId(release.metadata.uid ?? "", "inspect", rfc3339(now));
   const run: AddonRun = { name: addonRunName(id), id, task: "inspect", ...timesOfRun(now, taskTimeoutMs(release)) };
   const begun = acting(seen, { kind: "begin", run });
@@ -269,8 +266,8 @@ function attempt(seen: ReleaseSeen, errand: Errand, helmName: ReleaseWish["relea
   }
   if (seen.cluster.kind === "paused") return waiting(seen, "WaitingForCluster", seen.cluster.message);
   if (!hasOurFinalizer(release)) return acting(seen, { kind: "add-finalizer" });
-  if (seen.othersRunning >= RUNS_AT_ONCE)
-    return waiting(seen, "Installing", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
+  const turn = waitsForTurn(seen, taskTimeoutMs(release));
+  if (turn !== undefined) return waiting(seen, "Installing", turn, LOOK_MS);
   return begin(seen, errand, helmName, isSame ? (status.attempts ?? 0) : 0);
 }
 
@@ -630,8 +627,9 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
     return waiting(seen, "Deleting", lastWords(release), Math.min(nextAt - now, since + REMOVAL_MS - now));
   if (cluster.kind === "waiting") return waiting(seen, "Deleting", cluster.message);
   if (seen.withoutHelm !== undefined) return waiting(seen, "Deleting", seen.withoutHelm);
-  if (seen.othersRunning >= RUNS_AT_ONCE)
-    return waiting(seen, "Deleting", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
+  // It ends soon, or is given up.
+  const turn = waitsForTurn(seen, REMOVAL_MS);
+  if (turn !== undefined) return waiting(seen, "Deleting", turn, LOOK_MS);
   return begin(seen, { task: "uninstall" }, { name: releaseName, namespace: releaseNamespace }, status.attempts ?? 0);
 }
 
