@@ -74,6 +74,7 @@ const run = object(
     revision: integer({ description: "Of a rollback: the revision that it goes back to.", minimum: 1 }),
     beyond: integer({ description: "Of an apply that puts drift right: the revision that drifted.", minimum: 1 }),
     startedAt: required(time("When it was begun.")),
+    giveUpTime: time("When it is given up, whatever the time-out of the spec is by then."),
   },
   { description: "The run that is open. Absent when none is." },
 );

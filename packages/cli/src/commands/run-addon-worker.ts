@@ -12,6 +12,9 @@ import { CliError } from "../cli-error.ts";
 import { givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
 import { readJson, untilOrphaned, writeResult } from "../process/worker-files.ts";
 
+/** Longest answer of a cluster that is read. Helm keeps each revision in a Secret of up to a mebibyte and a third, and all of a release are listed at once. */
+const MOST_BYTES = 128 * 2 ** 20;
+
 /** @throws CliError when task or secrets cannot be read, or the answer cannot be written: everything else is in the answer */
 export async function runAddonWorker(flags: FlagValues, { signal }: CommandContext): Promise<void> {
   const task = readJson(requiredString(flags, "task")) as unknown as AddonTask;
@@ -23,7 +26,7 @@ export async function runAddonWorker(flags: FlagValues, { signal }: CommandConte
   try {
     const common = {
       async open(text: string) {
-        const transport = createHttpsTransport((await loadKubeconfig({ text })).config);
+        const transport = createHttpsTransport({ ...(await loadKubeconfig({ text })).config, maxAnswerBytes: MOST_BYTES });
         return { client: createKubeClient(transport), close: () => transport.close() };
       },
       clock: systemClock,

@@ -30,6 +30,9 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
         `${running.name} ${running.version} runs already, and the repository has that version no more: set spec.helmSpec.version. ${thrown.message}`,
         false,
       );
+    // Nothing was made, and nothing was there: whoever waits for this name may let it go.
+    if (thrown instanceof WorkerFault && before.length === 0)
+      throw new WorkerFault(thrown.reason, thrown.message, thrown.mayRepeat, { cause: thrown, history: [] });
     throw thrown;
   });
   const isSame = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs && newest.number > (task.beyond ?? 0);

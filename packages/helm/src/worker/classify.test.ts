@@ -30,6 +30,27 @@ describe("what Helm says", () => {
       assert.deepEqual([fault.reason, fault.mayRepeat], [reason, mayRepeat]);
     });
 
+  it("in the time that its length asks for, and never half a line", () => {
+    const secret = "hunter22";
+    for (const line of ["/".repeat(2 ** 20), "pre-install ".repeat(2 ** 16), 'chart "'.repeat(2 ** 17), secret.repeat(2 ** 17)])
+      for (const where of ["cluster", "repository"] as const) {
+        const { message } = faultOf(end(`${line}\nError: it failed at last\n`), where, [secret]);
+        assert.match(message, /it failed at last/);
+        assert.doesNotMatch(faultOf(end(`Error: ${line}`), where, [secret]).message, /unter2|\/\//);
+      }
+  });
+
+  for (const [stderr, where, words] of [
+    [
+      'Error: chart "pgae" not found in https://a repository',
+      "repository",
+      /^The repository has no such chart.*: chart "pgae" not found.*\. Correct chartName/,
+    ],
+    ["Error: Get https://a/index.yaml: x509: certificate signed by unknown authority", "repository", /\. Name a Secret with its authority/],
+    ["Error: values don't meet the specifications of the schema(s)", "cluster", /^The values do not fit the chart: .*\. Correct values/],
+  ] as const)
+    it(`what is wrong first, then what would release it: ${stderr}`, () => assert.match(faultOf(end(stderr), where, []).message, words));
+
   it("without what must not be told", () => {
     const { message } = faultOf(end("Error: login of user with hunter22 failed: denied"), "repository", ["hunter22"]);
     assert.doesNotMatch(message, /hunter22/);

@@ -8,6 +8,8 @@ interface Row {
   readonly mayRepeat: boolean;
   /** What is wrong, in front of Helm's own words. */
   readonly what: string;
+  /** What would release it, behind them. Absent where only Helm's words tell. */
+  readonly remedy?: string;
 }
 
 /** What Helm says on standard error, first match counts. Recorded from genuine ones; another wording ends as `failed`, with its words. */
@@ -17,6 +19,7 @@ const ROWS: readonly Row[] = [
     reason: "kubernetes-version",
     mayRepeat: false,
     what: "The chart does not allow this version of Kubernetes",
+    remedy: "Name a version of the chart that does, in spec.helmSpec.version.",
   },
   {
     words: /another operation \(install\/upgrade\/rollback\) is in progress/i,
@@ -36,30 +39,35 @@ const ROWS: readonly Row[] = [
     reason: "values-invalid",
     mayRepeat: false,
     what: "The values do not fit the chart",
+    remedy: "Correct values, valuesFrom or valuesTemplate of spec.helmSpec.",
   },
   {
     words: /execution error at|template: .*:\d+|parse error at|YAML parse error on|error calling/i,
     reason: "template-failed",
     mayRepeat: false,
     what: "A template of the chart fails with these values",
+    remedy: "Correct the values, or name another version of the chart.",
   },
   {
     words: /Request entity too large|must have at most \d+ bytes|Too long: (must have|may not be more than)|trying to send message larger/i,
     reason: "release-too-large",
     mayRepeat: false,
     what: "The release does not fit into a Secret: Helm keeps chart, values and objects in one",
+    remedy: "Leave out what the chart has as its defaults, or take a smaller chart.",
   },
   {
     words: /(pre|post)-(install|upgrade|rollback|delete).*(failed|timed out)|hooks? failed|failed (pre|post)-/i,
     reason: "hook-failed",
     mayRepeat: true,
     what: "A hook of the chart failed",
+    remedy: "The logs of its Job in the cluster tell why; it is tried again.",
   },
   {
     words: /not ready|context deadline exceeded|timed out waiting|client rate limiter|resources? .*InProgress|progress deadline/i,
     reason: "not-ready",
     mayRepeat: true,
     what: "What was installed did not get ready in its time",
+    remedy: "Its pods tell why; spec.helmSpec.options.timeout gives more time.",
   },
   {
     words: /Kubernetes cluster unreachable|connection refused|no such host|i\/o timeout|EOF|server misbehaving/i,
@@ -90,6 +98,7 @@ const REPOSITORY_ROWS: readonly Row[] = [
     reason: "repository-unreachable",
     mayRepeat: true,
     what: "The repository does not answer",
+    remedy: "Correct spec.helmSpec.repoURL, or wait: it is tried again.",
   },
   {
     words:
@@ -97,38 +106,56 @@ const REPOSITORY_ROWS: readonly Row[] = [
     reason: "chart-not-found",
     mayRepeat: false,
     what: "The repository has no such chart, or no such version of it",
+    remedy: "Correct chartName, version or repoURL of spec.helmSpec.",
   },
   {
     words: /x509|tls: |certificate/i,
     reason: "repository-refused",
     mayRepeat: false,
     what: "The certificate of the repository is not to be trusted",
+    remedy: "Name a Secret with its authority in spec.helmSpec.tlsConfig.caSecret.",
   },
   {
     words: /\b40[13]\b|unauthorized|denied|forbidden|basic credential/i,
     reason: "repository-refused",
     mayRepeat: false,
     what: "The repository refuses the credentials",
+    remedy: "Name a Secret that holds good ones in spec.helmSpec.credentials.",
   },
   {
     words: /invalid_reference|invalid chart URL|scheme .* not supported|could not find protocol handler|unsupported protocol/i,
     reason: "bad-task",
     mayRepeat: false,
     what: "The address of the repository cannot be used",
+    remedy: "Correct spec.helmSpec.repoURL.",
   },
   {
     words: /is not a valid chart repository|error converting|file '.*' does not appear to be a gzipped archive|cannot load|empty index/i,
     reason: "chart-invalid",
     mayRepeat: false,
     what: "What the repository sends is no chart and no index",
+    remedy: "Correct spec.helmSpec.repoURL.",
   },
 ];
 
 /** Most characters of Helm's own words in a message. */
 const LONGEST = 400;
 
+/** What is read of what Helm prints, from its beginning and from its end: patterns take longer than in proportion to a text. Characters. */
+const MOST_READ = 16_384;
+
+/** Whole lines of the beginning and of the end: half a line might show half a secret, which nobody would recognise. */
+function readable(stderr: string): string {
+  if (stderr.length <= 2 * MOST_READ) return stderr;
+  const head = stderr.slice(0, MOST_READ);
+  const tail = stderr.slice(-MOST_READ);
+  const cut = tail.indexOf("\n");
+  return `${head.slice(0, head.lastIndexOf("\n") + 1)}${cut === -1 ? "" : tail.slice(cut + 1)}`;
+}
+
 /** The failure that Helm's words stand for. @param secrets texts that must not appear in a message */
-export function faultOf(end: HelmEnd, where: "cluster" | "repository", secrets: readonly string[]): WorkerFault {
+export function faultOf(given: HelmEnd, where: "cluster" | "repository", secrets: readonly string[]): WorkerFault {
+  const end = { ...given, stderr: readable(given.stderr) };
   if (end.kind === "not-found") return new WorkerFault("helm-not-found", "There is no helm on the PATH. Install Helm 4 or 3 there.", false);
   if (end.kind === "too-large" && where === "repository")
     return new WorkerFault(
@@ -153,8 +180,10 @@ export function faultOf(end: HelmEnd, where: "cluster" | "repository", secrets: 
     );
   const row = (where === "cluster" ? ROWS : REPOSITORY_ROWS).find((one) => one.words.test(end.stderr));
   const said = words === "" ? "" : `: ${words}`;
-  if (row !== undefined) return new WorkerFault(row.reason, `${row.what}${said}.`, row.mayRepeat);
-  if (where === "repository") return new WorkerFault("repository-unreachable", `The repository does not answer${said}.`, true);
+  if (row !== undefined)
+    return new WorkerFault(row.reason, `${row.what}${said}.${row.remedy === undefined ? "" : ` ${row.remedy}`}`, row.mayRepeat);
+  if (where === "repository")
+    return new WorkerFault("repository-unreachable", `The repository does not answer${said}. It is tried again.`, true);
   return new WorkerFault("failed", `Helm failed${said || ` with code ${end.code}`}.`, true);
 }
 

@@ -1,7 +1,8 @@
-import { loadAll } from "js-yaml";
 import type { ObjectCount, Revision, WorkloadRef } from "../task/result.ts";
 import type { ReleaseName } from "../task/task.ts";
 import type { Job } from "./job.ts";
+import { objectsIn } from "./objects-in.ts";
+import type { ManifestObject } from "./objects-in.ts";
 import type { StoredRevision } from "./releases.ts";
 
 /** Newest revisions that a result names. */
@@ -59,19 +60,18 @@ const RUNS_PODS: ReadonlySet<string> = new Set(["apps/v1 Deployment", "apps/v1 D
 /** Objects of the newest revision. */
 export async function objectsOf(job: Job, { name, namespace }: ReleaseName): Promise<ObjectCount> {
   const { stdout } = await job.cluster(["get", "manifest", name, `--namespace=${namespace}`]);
-  const objects = loadAll(stdout).filter((one): one is Manifest => typeof one === "object" && one !== null && "kind" in one);
-  const workloads = objects
+  const { objects, unread } = objectsIn(stdout);
+  const workloads = (objects as readonly Manifest[])
     .filter(({ apiVersion, kind }) => RUNS_PODS.has(`${apiVersion} ${kind}`))
     .map(({ kind, metadata }) => ({
       kind: kind as WorkloadRef["kind"],
       namespace: metadata?.namespace ?? namespace,
       name: metadata?.name ?? "",
     }));
-  return { total: objects.length, workloads: workloads.slice(0, MOST_WORKLOADS) };
+  return { total: objects.length + unread, workloads: workloads.slice(0, MOST_WORKLOADS) };
 }
 
-interface Manifest {
+interface Manifest extends ManifestObject {
   readonly apiVersion?: string;
-  readonly kind: string;
   readonly metadata?: { readonly name?: string; readonly namespace?: string };
 }

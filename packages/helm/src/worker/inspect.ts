@@ -1,12 +1,12 @@
 import { isNotFound, isNotServed } from "@talos-operator/kube-runtime";
 import type { KubeClient, ResourceType } from "@talos-operator/kube-runtime";
-import { CORE_SCHEMA, loadAll } from "js-yaml";
 import type { DriftedObject, InspectedResult } from "../task/result.ts";
 import type { InspectTask } from "../task/task.ts";
 import { driftedPaths, isIgnored } from "./compare-object.ts";
 import type { ComparedObject } from "./compare-object.ts";
 import { WorkerFault } from "./fault.ts";
 import type { Job } from "./job.ts";
+import { objectsIn } from "./objects-in.ts";
 import { demandOwned } from "./ownership.ts";
 import { storedRevisions } from "./releases.ts";
 
@@ -33,18 +33,13 @@ export async function inspect(job: Job, { release, owner, ignore }: InspectTask)
     throw new WorkerFault("release-too-large", "The manifest of the release is too large to be compared.", false);
   const types = createTypes(job.client);
   const drifted: DriftedObject[] = [];
-  for (const object of objectsIn(stdout)) {
+  const { objects, unread } = objectsIn(stdout);
+  if (unread > 0) throw new WorkerFault("failed", `${unread} objects of the manifest cannot be read here, so nothing is compared.`, false);
+  for (const object of objects) {
     const found = await driftOf(object, release.namespace, types, job.client, ignore);
     if (found !== undefined) drifted.push(found);
   }
   return { kind: "inspected", revision: newest.number, drifted: drifted.slice(0, MOST_OBJECTS), total: drifted.length, helm: version.text };
-}
-
-function objectsIn(manifest: string): readonly ComparedObject[] {
-  const isObject = (one: unknown): one is ComparedObject => typeof one === "object" && one !== null && "kind" in one;
-  return loadAll(manifest, null, { schema: CORE_SCHEMA })
-    .filter(isObject)
-    .flatMap((one) => (one.kind === "List" && Array.isArray(one["items"]) ? one["items"].filter(isObject) : [one]));
 }
 
 async function driftOf(

@@ -56,8 +56,9 @@ function problemOf(task: HelmTask): string | undefined {
 
 function failedBy(thrown: unknown): HelmFailed {
   if (thrown instanceof WorkerFault) {
-    const { reason, message, mayRepeat, chart } = thrown;
-    return { kind: "failed", reason, message, mayRepeat, ...(chart === undefined ? {} : { chart }) };
+    const { reason, message, mayRepeat, chart, history } = thrown;
+    const known = { ...(chart === undefined ? {} : { chart }), ...(history === undefined ? {} : { history }) };
+    return { kind: "failed", reason, message, mayRepeat, ...known };
   }
   if (thrown instanceof KubeApiError) {
     const isRefused = thrown.code === "UNAUTHORIZED" || thrown.code === "FORBIDDEN";

@@ -13,8 +13,7 @@ export function textsOf(values: readonly string[]): readonly string[] {
   const seen = new Set<object>();
   const collect = (value: unknown): void => {
     if (typeof value === "string" || typeof value === "number") {
-      const text = String(value);
-      if (text.length >= SHORTEST) texts.add(text);
+      for (const text of formsOf(String(value))) if (text.length >= SHORTEST) texts.add(text);
     } else if (typeof value === "object" && value !== null && !seen.has(value)) {
       seen.add(value);
       for (const one of Object.values(value)) collect(one);
@@ -24,9 +23,16 @@ export function textsOf(values: readonly string[]): readonly string[] {
   return [...texts].toSorted((a, b) => b.length - a.length);
 }
 
+/** As an error may quote it: whole, by its lines, as Go and JSON escape it, and as a Secret has it. */
+function formsOf(text: string): readonly string[] {
+  const lines = text.includes("\n") ? text.split(/\r?\n/) : [];
+  return [text, ...lines].flatMap((one) => [one, JSON.stringify(one).slice(1, -1), Buffer.from(one).toString("base64")]);
+}
+
 function documentsOf(text: string): unknown {
   try {
-    return loadAll(text);
+    // As Helm reads it: a key that stands twice is no mistake.
+    return loadAll(text, null, { json: true });
   } catch {
     // Helm says so itself.
     return undefined;

@@ -34,6 +34,8 @@ export interface HttpsTransportConfig {
   readonly userAgent?: string;
   /** Requests in flight at once, watches not counted. Default 32. */
   readonly maxConcurrentRequests?: number;
+  /** Longest answer that is read, watches not counted; what is longer fails with the code `TOO_LARGE`. Default none: a server of one's own is believed. Bytes. */
+  readonly maxAnswerBytes?: number;
   /** For how long a file's content is used without looking whether it changed. Default 10_000. */
   readonly reloadIntervalMs?: number;
 }

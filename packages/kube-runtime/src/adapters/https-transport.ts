@@ -82,7 +82,7 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
       try {
         const leave = await room.enter(deadline.signal);
         try {
-          return await readAnswer(await open(request, deadline.signal));
+          return await readAnswer(await open(request, deadline.signal), config.maxAnswerBytes);
         } finally {
           leave();
         }
@@ -98,7 +98,7 @@ export function createHttpsTransport(config: HttpsTransportConfig): KubeTranspor
       try {
         answer = await open(request, deadline.signal);
         if (answer.status !== 200) {
-          const { body, ...rest } = await readAnswer(answer);
+          const { body, ...rest } = await readAnswer(answer, config.maxAnswerBytes);
           deadline.clear();
           return { ...rest, body, events: noEvents() };
         }
@@ -155,9 +155,17 @@ function startDeadline(options: KubeCallOptions = {}, closed: AbortSignal): Dead
   };
 }
 
-async function readAnswer(answer: HttpAnswer): Promise<KubeResponse> {
+async function readAnswer(answer: HttpAnswer, maxBytes = Number.POSITIVE_INFINITY): Promise<KubeResponse> {
   const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk);
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      answer.destroy();
+      throw new KubeTransportFailure(`the answer has more than ${maxBytes} bytes`, "TOO_LARGE");
+    }
+    chunks.push(chunk);
+  }
   const text = Buffer.concat(chunks).toString("utf8");
   return { status: answer.status, headers: answer.headers, body: parseBody(text) };
 }

@@ -51,6 +51,27 @@ test("the cluster endpoint is tried last", () =>
     transport.close();
   }));
 
+test("an answer without end is read no further than what is asked for can be long", () => {
+  let sent = 0;
+  const piece = Buffer.alloc(2 ** 20, " ");
+  return withServer(
+    async (server, target) => {
+      const transport = createHttpsWorkloadDialer(server.port).dial(target);
+      await assert.rejects(transport.send(GET), { name: "KubeTransportFailure", code: "TOO_LARGE" });
+      assert.ok(sent < 60 * 2 ** 20, `${sent} bytes were sent`);
+      transport.close();
+    },
+    (_, response) => {
+      const more = (): void => {
+        if (response.destroyed || sent > 200 * 2 ** 20) return void response.end();
+        sent += piece.length;
+        response.write(piece, more);
+      };
+      more();
+    },
+  );
+});
+
 test("an endpoint without TLS is never used", () =>
   withServer(async (server, target) => {
     const transport = createHttpsWorkloadDialer(1).dial({ ...target, addresses: [], endpoint: server.url.replace("https:", "http:") });

@@ -8,6 +8,9 @@ const API_PORT = 6443;
 /** Longest that one address is waited for while others are left to be tried. */
 const ONE_ADDRESS_MS = 4_000;
 
+/** Longest answer that is read: a cluster that its owner made hostile must not fill this process. A page of 500 Nodes has a fifth of it. */
+const MOST_BYTES = 32 * 2 ** 20;
+
 /** Kept open: the work on one cluster is one call after another. */
 const AT_ONCE = 8;
 
@@ -85,7 +88,9 @@ class Failover implements KubeTransport {
   #transport(index: number): KubeTransport {
     const server = this.#servers[index] ?? "";
     const { ca, certificate, key } = this.#target;
-    const transport = this.#open.get(server) ?? createHttpsTransport({ server, ca, certificate, key, maxConcurrentRequests: AT_ONCE });
+    const transport =
+      this.#open.get(server) ??
+      createHttpsTransport({ server, ca, certificate, key, maxConcurrentRequests: AT_ONCE, maxAnswerBytes: MOST_BYTES });
     this.#open.set(server, transport);
     return transport;
   }

@@ -65,9 +65,20 @@ describe("a template of values", () => {
       );
     });
 
+  test("is read in the time that its length asks for, whatever stands in its braces", () => {
+    const length = LONGEST_VALUES - 10;
+    const open = `a: "{{${" ".repeat(length - 10)}"`;
+    assert.equal(renderValues(open, cluster).document, open);
+    const many = `a: "${"{{".repeat(length / 2 - 10)}"`;
+    assert.equal(renderValues(many, cluster).document, many);
+    assert.throws(() => renderValues(`a: {{${" ".repeat(length)}x}}`, cluster), /it may name/);
+  });
+
   test("says where values of an object are none, and quotes nothing", () => {
     demandValues("a: b", "Secret extra");
     demandValues("", "Secret extra");
+    // Helm takes it.
+    demandValues("a: b\na: c", "Secret extra");
     assert.throws(() => demandValues("password: [hunter2", "Secret extra"), /^ValuesError: Secret extra is no YAML, line \d+$/);
     assert.throws(() => demandValues("hunter2", "Secret extra"), /^ValuesError: Secret extra holds no object of keys and values$/);
   });

@@ -42,21 +42,36 @@ export interface RenderedValues {
  */
 export function renderValues(template: string, cluster: ClusterValues): RenderedValues {
   if (template.length > LONGEST_VALUES) throw new ValuesError(`valuesTemplate has more than ${LONGEST_VALUES} characters`);
-  const facts = new Map(Object.entries(cluster));
-  const document = template.replace(/\{\{-?\s*(.*?)\s*-?\}\}/gs, (_, expression: string) => {
-    const [, name = ""] = /^\.Cluster\.(\w+)$/.exec(expression) ?? [];
-    const value: unknown = facts.get(name);
-    if (typeof value !== "string")
-      throw new ValuesError(
-        `valuesTemplate names {{ ${expression.slice(0, 60)} }}; it may name ${[...facts.keys()].map((fact) => `.Cluster.${fact}`).join(", ")}`,
-      );
-    return value;
-  });
+  const document = withFacts(template, new Map(Object.entries(cluster)));
   const read = readYaml(document, "valuesTemplate");
   if (read === undefined || read === null) return { document: "", isSetSyntax: false };
   if (typeof read === "string" && read.includes("=")) return { document: dump(fromSetSyntax(read)), isSetSyntax: true };
   demandObject(read, "valuesTemplate");
   return { document, isSetSyntax: false };
+}
+
+/** By hand: with a pattern the time would grow with the cube of the length, and a template holds up every other pass. @throws ValuesError */
+function withFacts(template: string, facts: ReadonlyMap<string, unknown>): string {
+  let document = "";
+  let at = 0;
+  for (let open = template.indexOf("{{"); open !== -1; open = template.indexOf("{{", at)) {
+    const close = template.indexOf("}}", open + 2);
+    if (close === -1) break;
+    const expression = template
+      .slice(open + 2, close)
+      .replace(/^-/, "")
+      .replace(/-$/, "")
+      .trim();
+    const [, name = ""] = /^\.Cluster\.(\w+)$/.exec(expression) ?? [];
+    const value = facts.get(name);
+    if (typeof value !== "string")
+      throw new ValuesError(
+        `valuesTemplate names {{ ${expression.slice(0, 60)} }}; it may name ${[...facts.keys()].map((fact) => `.Cluster.${fact}`).join(", ")}`,
+      );
+    document += template.slice(at, open) + value;
+    at = close + 2;
+  }
+  return document + template.slice(at);
 }
 
 /** @throws ValuesError when the text is not YAML of an object */
@@ -69,7 +84,8 @@ export function demandValues(text: string, where: string): void {
 function readYaml(text: string, where: string): unknown {
   let documents: readonly unknown[];
   try {
-    documents = loadAll(text);
+    // As Helm reads it: of a key that stands twice the last one counts.
+    documents = loadAll(text, null, { json: true });
   } catch (thrown) {
     const mark = (thrown as { readonly mark?: { readonly line?: number } }).mark?.line;
     throw new ValuesError(`${where} is no YAML${mark === undefined ? "" : `, line ${mark + 1}`}`, { cause: thrown });

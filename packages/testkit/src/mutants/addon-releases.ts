@@ -75,7 +75,7 @@ export const addonReleaseFaults: readonly Mutant[] = [
     name: "addon-three-at-once",
     about: "runs as many workers at once as there are releases (O8)",
     workload,
-    edits: [edit("decide", "const RUNS_AT_ONCE = 2;", "const RUNS_AT_ONCE = 200;")],
+    edits: [edit("turns", "const RUNS_AT_ONCE = 2;", "const RUNS_AT_ONCE = 200;")],
   },
   {
     name: "addon-finalizer-before-uninstall",

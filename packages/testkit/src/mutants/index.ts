@@ -1,6 +1,7 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
 import { addonDriftFaults } from "./addon-drift.ts";
 import { addonReleaseFaults } from "./addon-releases.ts";
+import { independentAddonFaults } from "./addons-independent.ts";
 import { addonManifestsFaults } from "./addon-manifests.ts";
 import { awaitedNetworkFaults } from "./awaited-network.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
@@ -42,4 +43,5 @@ export const mutants: readonly Mutant[] = [
   ...kubeletCertificateFaults,
   ...addonManifestsFaults,
   ...addonDriftFaults,
+  ...independentAddonFaults,
 ];

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { annotations, finalizers, talosClusterAddonReleaseResource } from "@talos-operator/api";
 import type { HelmSpec, TalosClusterAddonRelease, TalosClusterAddonReleaseSpec } from "@talos-operator/api";
+import type { ObjectKey } from "@talos-operator/kube-runtime";
 import { createSimulatedHelm } from "../world/simulated-helm.ts";
 import type { SimulatedHelm } from "../world/simulated-helm.ts";
 import { HeldWatch } from "./held-watch.ts";
@@ -200,6 +201,31 @@ describe("a release", () => {
       assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
     }));
 
+  test("that is paused itself is not uninstalled while it is, for however long, and is let go when its cluster goes", () =>
+    tellReleases(async (world, helm) => {
+      const modeOf = (mode: string | null): Promise<unknown> =>
+        world.client
+          .resource(talosClusterAddonReleaseResource)
+          .patch(key("web"), { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: mode } } } });
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await modeOf("disable");
+      await remove(world, "web");
+      await world.time.advance(20 * 60_000);
+      assert.ok((await read(world, "web"))?.status?.conditions?.some(({ type }) => type === "Paused"));
+      assert.equal(helm.begun.length, 1, "nothing is uninstalled");
+      await modeOf(null);
+      await gone(world, "web");
+      assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      await modeOf("disable");
+      await remove(world, "web");
+      await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+      await gone(world, "web", 600);
+      assert.equal(helm.history(ENDPOINT, "web/web").length, 1, "it is left in the cluster that goes");
+    }));
+
   test("of a cluster whose pause no watch has told yet begins nothing", () => {
     const watch = new HeldWatch("/talosclusters");
     return tellReleases(
@@ -304,6 +330,28 @@ describe("a release", () => {
       assert.deepEqual(helm.history(ENDPOINT, "web/web"), []);
     }));
 
+  test("whose chart was misspelt is installed once that is corrected, and the name of before is forgotten", () =>
+    tellReleases(async (world, helm) => {
+      helm.fail("web/wbe", { kind: "chart-not-found" });
+      await release(world, "web", { helmSpec: { chartName: "wbe", repoURL: chart.repoURL, namespace: "web" } });
+      await until(world, "web", "ChartNotFound");
+      await world.time.advance(5 * 60_000);
+      assert.equal(helm.begun.length, 1, "what only a person changes is tried again rarely");
+      await edit(world, "web", { chartName: "web" });
+      await until(world, "web", "Installed", 60);
+      assert.deepEqual([helm.history(ENDPOINT, "web/wbe").length, helm.history(ENDPOINT, "web/web").length], [0, 1]);
+    }));
+
+  test("that cannot begin for a Secret that is missing keeps no name", () =>
+    tellReleases(async (world, helm) => {
+      const credentials = { secret: { name: "registry" }, key: "password" };
+      await release(world, "web", { helmSpec: { ...chart, credentials } });
+      await world.until("waits", async () => /Secret registry is not there/.test(JSON.stringify((await read(world, "web"))?.status)), 60);
+      await edit(world, "web", { releaseName: "other", credentials: null });
+      await until(world, "web", "Installed", 60);
+      assert.deepEqual([helm.history(ENDPOINT, "web/web").length, helm.history(ENDPOINT, "web/other").length], [0, 1]);
+    }));
+
   test("says what is wrong with a revision that is none, and goes on when it is taken back", () =>
     tellReleases(async (world, helm) => {
       await release(world, "web");
@@ -340,6 +388,64 @@ describe("a release", () => {
       assert.notEqual(await read(world, "web"), undefined);
       await gone(world, "web", 6 * 60);
     }));
+
+  test("leaves no run behind that has ended, and ends none of a release of its name elsewhere", () =>
+    tellReleases(async (world, helm) => {
+      const owner = { namespace: "other", name: "web", uid: "u-other" };
+      await world.client.resource({ group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false }).create({
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name: owner.namespace },
+      });
+      await world.client.resource(talosClusterAddonReleaseResource).create({
+        apiVersion: API,
+        kind: "TalosClusterAddonRelease",
+        // Nobody looks at what it has.
+        metadata: { namespace: owner.namespace, name: owner.name, annotations: { [annotations.reconcileMode]: "disable" } },
+        spec: { clusterRef: { name: "demo" }, helmSpec: chart },
+      } as TalosClusterAddonRelease);
+      await world.time.advance(10_000);
+      await release(world, "web");
+      await world.until("begun", () => Promise.resolve(helm.begun.length === 1), 60);
+      const [mine] = helm.begun;
+      assert.ok(mine !== undefined);
+      helm.fail("web/theirs", { kind: "hangs" });
+      await helm.runner.start({
+        ...mine,
+        name: "addon-theirs",
+        owner,
+        task: { ...mine.task, release: { name: "theirs", namespace: "web" } },
+      });
+      await until(world, "web", "Installed");
+      await world.time.advance(60_000);
+      assert.deepEqual(
+        (await helm.runner.list()).map(({ name }) => name),
+        ["addon-theirs"],
+      );
+    }));
+
+  test("begins nothing once another process holds the lease", () =>
+    tellReleases(
+      async (world, helm) => {
+        const leases = world.client.resource({
+          group: "coordination.k8s.io",
+          version: "v1",
+          plural: "leases",
+          kind: "Lease",
+          namespaced: true,
+        });
+        await world.time.advance(60_000);
+        const { items } = await leases.list();
+        assert.equal(items.length, 1);
+        for (const { metadata } of items)
+          await leases.patch(metadata as ObjectKey, { type: "merge", value: { spec: { holderIdentity: "another" } } });
+        await release(world, "web");
+        await world.time.advance(1_000);
+        assert.equal(helm.begun.length, 0);
+      },
+      true,
+      { operator: { leaderElection: {} } },
+    ));
 
   test("that is deleted in the middle of its installation is uninstalled, whatever that left", () =>
     tellReleases(async (world, helm) => {

@@ -199,6 +199,34 @@ describe("addons of clusters", () => {
     });
   });
 
+  test("what has become somebody else's since it was looked at is not removed", () => {
+    const held = new HeldWatch("/talosclusteraddonreleases");
+    return tellAddons({ kube: (real) => held.kube(real) }, async (world) => {
+      await cluster(world, "a", "production");
+      await addon(world);
+      await untilNames(world, "default/a-cni-addonrelease");
+      await world.time.advance(10_000);
+      held.hold();
+      const { metadata } = await release(world, "a-cni-addonrelease");
+      await world.client.resource(talosClusterAddonReleaseResource).patch(metadata, {
+        type: "merge",
+        value: {
+          metadata: {
+            ownerReferences: null,
+            labels: { [labels.addon]: "default.other" },
+            annotations: { [annotations.addonUid]: "u-other" },
+          },
+        },
+      });
+      await editAddon(world, { spec: { onDeselect: "uninstall" } });
+      await relabel(world, "a", "test");
+      await world.time.advance(30_000);
+      const left = (await all(world)).map((one) => [one.metadata.name, one.metadata.deletionTimestamp]);
+      held.goOn();
+      assert.deepEqual(left, [["a-cni-addonrelease", undefined]]);
+    });
+  });
+
   test("deleting the addon deletes its releases and waits for them, and for as long as it is paused nothing goes", () =>
     tellAddons({}, async (world) => {
       await cluster(world, "a", "production");

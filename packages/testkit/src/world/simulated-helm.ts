@@ -78,6 +78,16 @@ export interface SimulatedHelm {
 /** How long a run takes. Milliseconds. */
 export const TAKES_MS = 3_000;
 
+/** What goes wrong before Helm is asked to change anything. */
+const BEFORE_HELM: ReadonlySet<HelmFailureReason> = new Set([
+  "repository-unreachable",
+  "repository-refused",
+  "chart-not-found",
+  "chart-too-large",
+  "chart-invalid",
+  "digest-mismatch",
+]);
+
 /** Revisions that Helm keeps. */
 const MOST_REVISIONS = 10;
 
@@ -172,6 +182,8 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
           values: secrets.values,
         });
         if (fault?.kind === "dies") return void keep([next(newest === undefined ? "pending-install" : "pending-upgrade"), ...stored]);
+        if (isFailure(fault) && BEFORE_HELM.has(fault.kind))
+          return { ...failed(fault.kind, false), ...(stored.length === 0 ? { history: [] } : {}) };
         if (isFailure(fault)) {
           const after = [next("failed"), ...stored];
           const good = stored.find(({ status }) => status === "deployed" || status === "superseded");

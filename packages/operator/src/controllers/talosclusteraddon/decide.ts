@@ -106,7 +106,7 @@ function obstacleOf({ addon, problems, addons }: AddonSeen): Said | undefined {
   if (cycle !== undefined)
     return {
       reason: "DependencyCycle",
-      message: `spec.dependsOn leads back to the addon: ${cycle.join(" → ")}. None of them would ever be installed.`,
+      message: `spec.dependsOn leads back to the addon: ${cycle.join(" → ")}. None of them would ever be installed. Take one of them out.`,
     };
   return undefined;
 }
@@ -222,8 +222,8 @@ function readyOf(
     const message = isEmpty
       ? "spec.clusterSelector is empty, which selects no cluster. Give it labels of the TalosControlPlane or TalosCluster."
       : known.length === 0
-        ? "There is no cluster yet."
-        : "No TalosControlPlane or TalosCluster has the labels of spec.clusterSelector in this namespace, or in one that grants it.";
+        ? "There is no cluster yet. Make a TalosCluster with the labels of spec.clusterSelector."
+        : "No TalosControlPlane or TalosCluster has the labels of spec.clusterSelector in this namespace, or in one that grants it. Label one, or correct the selector.";
     return { reason: "NoClusterSelected", message };
   }
   const waiting = places.find((place) => place.kind === "waiting");

@@ -11,7 +11,6 @@ import { manifestsWishOf } from "../../addons/manifests-wish.ts";
 import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import { wishOf } from "../../addons/wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
-import { elapsedMs } from "../../elapsed.ts";
 import { EffectError, isEffectError } from "../../errors.ts";
 import type { Leading } from "../../leading.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
@@ -33,9 +32,13 @@ import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
 import { driftPolicy } from "./drift.ts";
 import { hasInventory, isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
+import { createLooks } from "./looks.ts";
+import { nameBeforeBegin } from "./kept-name.ts";
 import { isManifestsRelease, isManifestsWish, reapplyAt, wasInstalled } from "./manifests.ts";
 import { manifestsTask } from "./manifests-task.ts";
 import { readManifests } from "./read-manifests.ts";
+import { turnsOf } from "./turns.ts";
+import { taskTimeOf } from "./time-of-run.ts";
 import { readAccess, readValues } from "./read-values.ts";
 
 const FIELD_MANAGER = "talos-operator/talosclusteraddonrelease";
@@ -46,6 +49,9 @@ const AGAIN_MS = 500;
 /** How often what a release runs is looked at: while it is not ready, and once it is. Milliseconds. */
 const UNREADY_LOOK_MS = 5_000;
 const READY_LOOK_MS = 15 * 60_000;
+
+/** Whether the cluster of a release that is deleted and paused goes is looked at so often. Milliseconds. */
+const PAUSED_LOOK_MS = 60_000;
 
 /** Longest that one question to a cluster may take. Milliseconds. */
 const CALL_MS = 5_000;
@@ -72,12 +78,6 @@ interface RunInput {
   readonly secrets: AddonSecrets;
 }
 
-interface Looked {
-  readonly inputs: string | undefined;
-  readonly at: number;
-  readonly health: SeenHealth;
-}
-
 /** Installs, changes and removes Helm releases by workers. One pass at a time in a process: what may run at once is counted before each begin. */
 export function createReleaseController(options: ReleaseControllerOptions): Controller {
   const { client, clock, random, releases, runner, leading, events, keys } = options;
@@ -86,8 +86,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const statuses = createStatusWriter<TalosClusterAddonRelease>(client, talosClusterAddonReleaseResource, clock, FIELD_MANAGER, events, {
     isMemory: true,
   });
-  /** How what releases run was when it was last looked at, by UID. */
-  const looked = new Map<string, Looked>();
+  const looks = createLooks<ObjectKey>(clock, (wake) => controller.enqueue(wake));
 
   const reconcile = async (key: ObjectKey): Promise<ReconcileResult | undefined> => {
     // Live: what an earlier pass wrote decides what this one may do, and a cache may not show it yet.
@@ -103,10 +102,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       return undefined;
     }
     const mode = reconcileModeOf(release.metadata);
-    if (mode !== "reconcile" && release.metadata.deletionTimestamp === undefined) {
+    if (mode !== "reconcile" && (await isHeldByItsPause(release))) {
       const { conditions: _kept, ...fields } = release.status ?? {};
       const paused = pausedStatus(release, [pausedCondition(mode)]);
-      return { requeueAfterMs: await statuses.write(release, { ...paused, fields: { ...fields, ...paused.fields } }) };
+      // The time that a deletion takes does not run meanwhile.
+      const kept = { ...fields, uninstallStartTime: undefined, ...paused.fields };
+      const again = await statuses.write(release, { ...paused, fields: kept });
+      return { requeueAfterMs: again ?? (release.metadata.deletionTimestamp === undefined ? undefined : PAUSED_LOOK_MS) };
     }
     const { seen, cluster, wish } = await observe(release, runs);
     const decision = decideRelease(seen);
@@ -117,7 +119,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       case "remove-finalizer":
         await tidyUp(key, runs, undefined);
         await removeFinalizer(objects, release, finalizers.talosClusterAddonRelease);
-        looked.delete(release.metadata.uid ?? "");
+        looks.forget(release.metadata.uid ?? "");
         tellNews(release, decision);
         return undefined;
       case "begin":
@@ -126,7 +128,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         const input = await inputOf(release, decision, run, cluster, wish);
         // It may wait, and what Ready says is no matter of it.
         if ("waits" in input && run.task === "inspect") return { requeueAfterMs: READY_LOOK_MS };
-        if ("waits" in input) return { requeueAfterMs: (await tell(release, withWords(decision, input.waits))) ?? decision.requeueAfterMs };
+        if ("waits" in input)
+          return { requeueAfterMs: (await tell(release, withWords(decision, input.waits, release))) ?? decision.requeueAfterMs };
         if (!(await isOpenNow(key.namespace, seen.cluster, client))) return { requeueAfterMs: AGAIN_MS };
         await demandLead();
         const again = await tell(release, decision);
@@ -144,6 +147,14 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     }
   };
 
+  /** A pause holds the deletion, too, as that of an addon does: but not once there is nothing left to uninstall, nor what is being uninstalled already. */
+  const isHeldByItsPause = async (release: TalosClusterAddonRelease): Promise<boolean> => {
+    if (release.metadata.deletionTimestamp === undefined) return true;
+    if (release.status?.releaseName === undefined || release.status.run?.task === "uninstall") return false;
+    const { seen } = await clusterOf(release, options, client);
+    return seen.kind !== "absent" && seen.kind !== "going";
+  };
+
   const observe = async (
     release: TalosClusterAddonRelease,
     runs: readonly ListedRun[],
@@ -152,7 +163,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     readonly cluster: ClusterOfRelease;
     readonly wish: ReleaseWish | ManifestsWish | undefined;
   }> => {
-    const { namespace, uid } = release.metadata;
+    const { namespace } = release.metadata;
     const isGoing = release.metadata.deletionTimestamp !== undefined;
     const cluster = await clusterOf(release, options, client);
     const wish = isGoing ? ({ kind: "not-asked" } as const) : await wishFor(release, cluster);
@@ -164,14 +175,15 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       isTerminating: isGoing ? false : await namespaceTerminates(namespace, client),
       cluster: cluster.seen,
       wish,
-      unready: (release.spec.dependsOn ?? []).filter(
-        (name) => !isConditionTrue(releases.store.get({ namespace, name })?.status?.conditions, "Ready"),
-      ),
+      unready: (release.spec.dependsOn ?? []).flatMap((name) => {
+        const other = releases.store.get({ namespace, name });
+        return isConditionTrue(other?.status?.conditions, "Ready") ? [] : [{ name, isThere: other !== undefined }];
+      }),
       // Objects need a worker, and no Helm.
       withoutHelm: helm?.found === false && (helm.withoutWorkers === true || !isManifestsRelease(release)) ? helm.message : undefined,
       run: release.status?.run === undefined ? undefined : await runner.look(release.status.run.name),
-      othersRunning: runs.filter((run) => !run.hasEnded && run.owner.uid !== uid).length,
-      health: isGoing ? undefined : await healthOf(release, cluster, wish),
+      ...turnsOf(release, runs, releases.store.list()),
+      health: isGoing ? undefined : healthOf(release, cluster, wish),
     };
     return { seen, cluster, wish: wish.kind === "there" ? wish.wish : undefined };
   };
@@ -194,11 +206,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   };
 
   /** Looks at what a settled release runs, when it is time. */
-  const healthOf = async (
-    release: TalosClusterAddonRelease,
-    { facts }: ClusterOfRelease,
-    wish: SeenWish,
-  ): Promise<SeenHealth | undefined> => {
+  const healthOf = (release: TalosClusterAddonRelease, { facts }: ClusterOfRelease, wish: SeenWish): SeenHealth | undefined => {
     const {
       metadata: { uid = "", namespace },
       status,
@@ -207,17 +215,19 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     if (facts === undefined || run !== undefined || wish.kind !== "there") return undefined;
     if (wish.wish.inputs !== inputs && wish.wish.inputs !== rolledBack?.from) return undefined;
     const now = clock.now();
-    const before = looked.get(uid);
-    const left = before === undefined || before.inputs !== inputs ? 0 : before.health.lookAgainMs - elapsedMs(before.at, now);
-    if (before !== undefined && left > 0) return { ...before.health, lookAgainMs: left };
-    const health = soonEnough(
-      await lookAt(facts, namespace, status ?? {}, release.spec.manifests?.mode !== "Once"),
+    const mayBeMadeAnew = release.spec.manifests?.mode !== "Once";
+    const total = status?.workloads?.length ?? 0;
+    if (total === 0 || options.workloads === undefined)
+      return soonEnough({ kind: "seen", ready: total, total, waiting: [], lookAgainMs: atRest() }, reapplyAt(release), now);
+    const wanted = { uid, inputs, place: facts.controlPlaneUid, wake: release.metadata };
+    return soonEnough(
+      looks.healthOf(wanted, () => lookAt(facts, namespace, status ?? {}, mayBeMadeAnew)),
       reapplyAt(release),
       now,
     );
-    looked.set(uid, { inputs, at: now, health });
-    return health;
   };
+
+  const atRest = (): number => Math.round(READY_LOOK_MS * (0.9 + 0.2 * random.fraction()));
 
   const lookAt = async (
     facts: ClusterFacts,
@@ -226,9 +236,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     mayBeMadeAnew: boolean,
   ): Promise<SeenHealth> => {
     const total = workloads.length;
-    const rest = Math.round(READY_LOOK_MS * (0.9 + 0.2 * random.fraction()));
     const { workloads: dialer } = options;
-    if (total === 0 || dialer === undefined) return { kind: "seen", ready: total, total, waiting: [], lookAgainMs: rest };
+    if (dialer === undefined) return { kind: "seen", ready: total, total, waiting: [], lookAgainMs: atRest() };
     try {
       const place = {
         addresses: () => addressesOf(facts),
@@ -247,7 +256,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
             : await hasInventory(api.client, manifests.inventory, CALL_MS))
         )
           return { kind: "gone", ready: undefined, lookAgainMs: UNREADY_LOOK_MS };
-        return { kind: "seen", ready: total - waiting.length, total, waiting, lookAgainMs: waiting.length === 0 ? rest : UNREADY_LOOK_MS };
+        return {
+          kind: "seen",
+          ready: total - waiting.length,
+          total,
+          waiting,
+          lookAgainMs: waiting.length === 0 ? atRest() : UNREADY_LOOK_MS,
+        };
       } finally {
         api.close();
       }
@@ -269,7 +284,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     const { releaseName, releaseNamespace } = fields;
     if (facts === undefined || releaseName === undefined || releaseNamespace === undefined)
       return { waits: "What is known of the cluster changed." };
-    const forMs = taskTimeoutMs(release);
+    const forMs = taskTimeOf(run, taskTimeoutMs(release));
     try {
       const { certs } = usableBundle(await bundles.read({ namespace, name: facts.bundle.secretName }), facts.bundle);
       const kubeconfig = await kubeconfigFor({ endpoint: facts.endpoint, authority: certs.k8s, forMs }, keys, clock);
@@ -334,7 +349,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const start = async (release: TalosClusterAddonRelease, run: AddonRun, { task, secrets }: RunInput): Promise<void> => {
     const { namespace = "", name, uid = "" } = release.metadata;
     // What it runs is looked at anew when it has ended.
-    looked.delete(uid);
+    looks.forget(uid);
     await runner.start({ name: run.name, task, secrets, owner: { namespace, name, uid } });
     options.log.info({ release: name, namespace, run: run.name, task: run.task }, "Started a run of an addon");
   };
@@ -404,13 +419,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   return controller;
 }
 
-function withWords(decision: ReleaseDecision, words: string): ReleaseDecision {
+function withWords(decision: ReleaseDecision, words: string, release: TalosClusterAddonRelease): ReleaseDecision {
   const conditions = decision.conditions.map((one) =>
     one.type === "Ready" ? { ...one, message: `${one.message} It cannot begin: ${words}` } : one,
   );
   const { run: _, ...fields } = decision.fields;
   return decision.act.kind === "begin"
-    ? { ...decision, conditions, fields: { ...fields, run: undefined }, isBusy: false }
+    ? { ...decision, conditions, fields: { ...fields, ...nameBeforeBegin(release), run: undefined }, isBusy: false }
     : { ...decision, conditions };
 }
 

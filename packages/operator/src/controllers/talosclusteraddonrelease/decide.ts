@@ -16,9 +16,12 @@ import { addonRunId, addonRunName } from "../../addons/runner.ts";
 import type { AddonRunState } from "../../addons/runner.ts";
 import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
+import { waitsFor } from "./dependencies.ts";
+import type { Dependency } from "./dependencies.ts";
 import { failureOf } from "./failures.ts";
 import type { Failure } from "./failures.ts";
 import type { SeenHealth } from "./health.ts";
+import { nameAfterFailure } from "./kept-name.ts";
 import {
   driftAfterApply,
   driftCondition,
@@ -39,6 +42,9 @@ import {
   rollbackProblem,
   triedBy,
 } from "./rollback.ts";
+import { RUNS_AT_ONCE, waitsForTurn } from "./turns.ts";
+import type { Turns } from "./turns.ts";
+import { isLate, timesOfRun } from "./time-of-run.ts";
 import {
   MANIFESTS_MS,
   appliedFields,
@@ -55,9 +61,6 @@ import {
   wasInstalled,
 } from "./manifests.ts";
 
-/** Workers of all addons at once. */
-const RUNS_AT_ONCE = 2;
-
 /** Between one try and the next with the same inputs, then always the last one. Milliseconds. */
 const RETRY_MS = [15_000, 60_000, 5 * 60_000, 15 * 60_000] as const;
 
@@ -69,9 +72,6 @@ const REMOVAL_MS = 10 * 60_000;
 
 /** On top of Helm's own waits: to begin, to fetch a chart, and to go back. Milliseconds. */
 const AROUND_HELM_MS = 5 * 60_000;
-
-/** On top of that: an image that is pulled, a node that is waited for. Milliseconds. */
-const BEGINS_WITHIN_MS = 5 * 60_000;
 
 /** How often a run is looked at, and what is waited for. Milliseconds. */
 const LOOK_MS = 2_000;
@@ -98,7 +98,7 @@ export type SeenWish =
   | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string };
 
 /** Everything that one pass over a release looks at. */
-export interface ReleaseSeen {
+export interface ReleaseSeen extends Turns {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly release: TalosClusterAddonRelease;
@@ -108,13 +108,11 @@ export interface ReleaseSeen {
   readonly cluster: SeenCluster;
   readonly wish: SeenWish;
   /** Releases of `spec.dependsOn` that are not Ready. */
-  readonly unready: readonly string[];
+  readonly unready: readonly Dependency[];
   /** Why there is no Helm; `undefined` = there is one, or nobody can tell from here. */
   readonly withoutHelm: string | undefined;
   /** The run that status names; `undefined` where it names none. */
   readonly run: AddonRunState | undefined;
-  /** Runs of other releases that are not ended. */
-  readonly othersRunning: number;
   /** Of what the newest revision runs; `undefined` = nobody looked. */
   readonly health: SeenHealth | undefined;
 }
@@ -182,9 +180,8 @@ function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
   if (cluster.kind === "going") return waiting(seen, "WaitingForCluster", `The cluster ${cluster.name} is being deleted.`);
   if (cluster.kind === "waiting") return waiting(seen, "WaitingForCluster", cluster.message);
   if (seen.withoutHelm !== undefined) return waiting(seen, "HelmNotFound", seen.withoutHelm, 60_000);
-  const [first] = seen.unready;
-  if (first !== undefined && !wasInstalled(release))
-    return waiting(seen, "WaitingForDependency", `TalosClusterAddonRelease ${first} is not Ready.`);
+  const first = waitsFor(seen.unready);
+  if (first !== undefined && !wasInstalled(release)) return waiting(seen, "WaitingForDependency", first);
   return wish.kind === "missing" ? waiting(seen, wish.reason, wish.message) : undefined;
 }
 
@@ -227,9 +224,9 @@ function inspection(seen: ReleaseSeen): ReleaseDecision | undefined {
   // While something is not ready it is compared, too: what others changed may be why.
   const reason = findCondition(release.status?.conditions, "Ready")?.reason;
   const isSettled = reason === "Installed" || reason === "WorkloadsNotReady";
-  if (!isSettled || seen.cluster.kind !== "present" || seen.othersRunning >= RUNS_AT_ONCE) return undefined;
+  if (!isSettled || seen.cluster.kind !== "present" || waitsForTurn(seen, taskTimeoutMs(release)) !== undefined) return undefined;
   const id = addonRunId(release.metadata.uid ?? "", "inspect", rfc3339(now));
-  const run: AddonRun = { name: addonRunName(id), id, task: "inspect", startedAt: rfc3339(now) };
+  const run: AddonRun = { name: addonRunName(id), id, task: "inspect", ...timesOfRun(now, taskTimeoutMs(release)) };
   const begun = acting(seen, { kind: "begin", run });
   return { ...begun, fields: { ...begun.fields, run }, requeueAfterMs: LOOK_MS };
 }
@@ -251,7 +248,8 @@ function afterInspection(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
     const isKnown = drift.objects?.join() === release.status?.drift?.objects?.join();
     return over(drift, drift.total === 0 || isKnown ? [] : [{ reason: "AddonDrifted", note: driftWords(drift) }]);
   }
-  if (isLate(seen, run)) return over(unknownDrift(release, `The run ${run.name} did not end in its time.`, now));
+  if (isLate(run, seen.now, taskTimeoutMs(seen.release)))
+    return over(unknownDrift(release, `The run ${run.name} did not end in its time.`, now));
   if (state.kind === "absent" && seen.cluster.kind !== "present")
     return over(unknownDrift(release, unstartable(seen.cluster).message, now));
   const isTurn = state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE;
@@ -277,8 +275,8 @@ function attempt(seen: ReleaseSeen, errand: Errand, helmName: ReleaseWish["relea
   }
   if (seen.cluster.kind === "paused") return waiting(seen, "WaitingForCluster", seen.cluster.message);
   if (!hasOurFinalizer(release)) return acting(seen, { kind: "add-finalizer" });
-  if (seen.othersRunning >= RUNS_AT_ONCE)
-    return waiting(seen, "Installing", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
+  const turn = waitsForTurn(seen, taskTimeoutMs(release));
+  if (turn !== undefined) return waiting(seen, "Installing", turn, LOOK_MS);
   return begin(seen, errand, helmName, isSame ? (status.attempts ?? 0) : 0);
 }
 
@@ -289,7 +287,7 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
   const tried = triedBy(errand);
   // The last run is part of it: the same inputs may be installed, left and come back.
   const id = addonRunId(uid, errand.task, `${generation}/${tried ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
-  const run: AddonRun = { name: addonRunName(id), id, ...errand, startedAt: rfc3339(now) };
+  const run: AddonRun = { name: addonRunName(id), id, ...errand, ...timesOfRun(now, taskTimeoutMs(release)) };
   const message = `${doing(errand, release)} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
   return {
     act: { kind: "begin", run },
@@ -340,6 +338,14 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
     const [reason, message] = isKnown ? [ready.reason as ReadyReason, ready.message] : (["Installed", `${words}.`] as const);
     return { ...base, fields, conditions: conditionsOf(seen, reason, message), requeueAfterMs: health === undefined ? WAIT_MS : 0 };
   }
+  if (health.kind === "looking") {
+    const ready = findCondition(status?.conditions, "Ready");
+    const isKnown = ready?.reason === "Installed" || ready?.reason === "WorkloadsNotReady" || ready?.reason === "ClusterNotReachable";
+    const [reason, message] = isKnown
+      ? [ready.reason as ReadyReason, ready.message]
+      : (["Installing", `${words}. What it runs is being looked at.`] as const);
+    return { ...base, fields, conditions: conditionsOf(seen, reason, message), requeueAfterMs: health.lookAgainMs };
+  }
   const known = { ...fields, readyWorkloads: health.ready };
   if (health.kind === "unreachable")
     return {
@@ -366,10 +372,16 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
 function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   const state: AddonRunState = seen.run ?? { kind: "absent" };
   if (state.kind === "ended") return ending(seen, run, state.result);
-  if (isLate(seen, run)) {
+  if (isLate(run, seen.now, taskTimeoutMs(seen.release))) {
     const why = state.kind === "waiting" ? `did not begin: ${state.why}` : "did not end in its time";
     return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ${why}.`, mayRepeat: true });
   }
+  // Nobody has started it, and the spec was edited: what it would install now is not what it was begun for.
+  if (state.kind === "absent" && isOfAnEarlierSpec(seen, run))
+    return {
+      ...waiting(seen, "Installing", "The spec was edited: what it asks for is begun anew.", 0),
+      fields: { ...fieldsOf(seen.release), ...ended(seen.release, run) },
+    };
   // Nobody has started it, and by now nobody can: it is begun anew when it can be.
   if (state.kind === "absent" && seen.cluster.kind !== "present") return endOfTry(seen, run, unstartable(seen.cluster));
   const waits =
@@ -388,16 +400,16 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   };
 }
 
+function isOfAnEarlierSpec({ wish }: ReleaseSeen, { task, inputs }: AddonRun): boolean {
+  return task === "apply" && wish.kind === "there" && wish.wish.inputs !== inputs;
+}
+
 function unstartable(cluster: SeenCluster): Failure {
   const message =
     cluster.kind === "absent" || cluster.kind === "waiting" || cluster.kind === "paused"
       ? cluster.message
       : `The cluster ${cluster.name} is being deleted.`;
   return { reason: "WaitingForCluster", message, mayRepeat: true };
-}
-
-function isLate({ now, release }: ReleaseSeen, { startedAt }: AddonRun): boolean {
-  return now >= Date.parse(startedAt) + taskTimeoutMs(release) + BEGINS_WITHIN_MS;
 }
 
 /** How long a worker may work. Milliseconds. */
@@ -550,6 +562,7 @@ function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: Hel
     fields: {
       ...fieldsOf(release),
       ...ended(release, run),
+      ...nameAfterFailure(release, told),
       ...(tried === undefined ? {} : { failedInputs: tried }),
       ...(mayHaveChanged(release, run, told) ? { inputs: undefined } : {}),
       attempts,
@@ -613,7 +626,8 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
   if (cluster.kind === "paused" && run?.task !== "uninstall")
     return { ...waiting(seen, "Deleting", cluster.message), fields: { ...fieldsOf(release), uninstallStartTime: undefined } };
   const since = Date.parse(status.uninstallStartTime ?? "");
-  if (Number.isNaN(since))
+  // A clock that was set back must not make it wait for longer than it would have.
+  if (Number.isNaN(since) || since > now)
     return {
       ...waiting(seen, "Deleting", "It is uninstalled.", 0),
       fields: { ...fieldsOf(release), uninstallStartTime: rfc3339(now) },
@@ -640,8 +654,9 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
     return waiting(seen, "Deleting", lastWords(release), Math.min(nextAt - now, since + REMOVAL_MS - now));
   if (cluster.kind === "waiting") return waiting(seen, "Deleting", cluster.message);
   if (seen.withoutHelm !== undefined) return waiting(seen, "Deleting", seen.withoutHelm);
-  if (seen.othersRunning >= RUNS_AT_ONCE)
-    return waiting(seen, "Deleting", `${seen.othersRunning} addons are being worked on, as many as may at once.`, LOOK_MS);
+  // It ends soon, or is given up.
+  const turn = waitsForTurn(seen, REMOVAL_MS);
+  if (turn !== undefined) return waiting(seen, "Deleting", turn, LOOK_MS);
   return begin(seen, { task: "uninstall" }, { name: releaseName, namespace: releaseNamespace }, status.attempts ?? 0);
 }
 

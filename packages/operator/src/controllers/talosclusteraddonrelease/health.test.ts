@@ -19,6 +19,7 @@ const cases: readonly [string, Parameters<typeof whyUnready>[0], Parameters<type
   ["one whose pod is not ready", "Deployment", object({ ...settled, availableReplicas: 1 }, 2), "1 of 2 ready"],
   ["one of no pods", "Deployment", object({ observedGeneration: 2 }, 0), undefined],
   ["one that says no number, with none", "Deployment", object({ observedGeneration: 2 }), "0 of 1 updated"],
+  ["one that tells a book for a number", "DaemonSet", object({ ...nodes, desiredNumberScheduled: "9".repeat(2 ** 20) }), undefined],
   ["a StatefulSet of an old API", "StatefulSet", object({ observedGeneration: 2, updatedReplicas: 2, readyReplicas: 2 }, 2), undefined],
   ["a DaemonSet on every node", "DaemonSet", object(nodes), undefined],
   ["a DaemonSet on two of three", "DaemonSet", object({ ...nodes, numberAvailable: 2 }), "2 of 3 ready"],

@@ -13,6 +13,8 @@ export type SeenHealth =
       readonly lookAgainMs: number;
     }
   | { readonly kind: "unreachable"; readonly message: string; readonly ready: undefined; readonly lookAgainMs: number }
+  /** Somebody looks, and wakes the release when it was seen. */
+  | { readonly kind: "looking"; readonly ready: undefined; readonly lookAgainMs: number }
   /** Nothing that it runs is there, and Helm knows no revision of it: somebody uninstalled it, or the cluster lost what it held. */
   | { readonly kind: "gone"; readonly ready: undefined; readonly lookAgainMs: number };
 
@@ -87,10 +89,15 @@ export function whyUnready(kind: WorkloadRef["kind"], object: WorkloadObject | u
     const is = (type: string): boolean => status.conditions?.some((one) => one.type === type && one.status === "True") === true;
     return is("Complete") ? undefined : is("Failed") ? "it failed" : "it is not complete";
   }
-  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) return "its last change is not taken up";
-  const wanted = kind === "DaemonSet" ? (status.desiredNumberScheduled ?? 0) : (spec.replicas ?? 1);
-  const updated = (kind === "DaemonSet" ? status.updatedNumberScheduled : status.updatedReplicas) ?? 0;
-  const there = (kind === "DaemonSet" ? status.numberAvailable : (status.availableReplicas ?? status.readyReplicas)) ?? 0;
+  if (count(status.observedGeneration) < count(metadata.generation)) return "its last change is not taken up";
+  const wanted = kind === "DaemonSet" ? count(status.desiredNumberScheduled) : count(spec.replicas ?? 1);
+  const updated = count(kind === "DaemonSet" ? status.updatedNumberScheduled : status.updatedReplicas);
+  const there = count(kind === "DaemonSet" ? status.numberAvailable : (status.availableReplicas ?? status.readyReplicas));
   if (updated < wanted) return `${updated} of ${wanted} updated`;
   return there < wanted ? `${there} of ${wanted} ready` : undefined;
+}
+
+/** What is no number counts as none: a cluster that its owner made hostile tells what it likes, and it would stand in a condition. */
+function count(told: unknown): number {
+  return typeof told === "number" ? told : 0;
 }

@@ -20,6 +20,9 @@ export interface ReadValues {
   readonly isSetSyntax: boolean;
 }
 
+/** Values of one run travel in a Secret, which takes a mebibyte. As JSON, bytes. */
+const LARGEST_TOGETHER = 900_000;
+
 const missing = (reason: ReadyReason, message: string) => ({ kind: "missing", reason, message }) as const;
 
 /** Reads all that values are made of: the template, then what other objects of the namespace hold, then the spec's own. @throws KubeApiError */
@@ -33,17 +36,30 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
         kind === "Secret"
           ? await readKey({ name, key, ...(optional === undefined ? {} : { optional }) }, namespace, client)
           : await configText(name, key, optional === true, namespace, client);
-      if (text.kind === "missing") return missing("ValuesNotFound", text.message);
+      if (text.kind === "missing") return missing("ValuesNotFound", withRemedy(text.message, namespace));
       if (text.value === undefined) continue;
       demandValues(text.value, `${kind} ${name}, key ${key},`);
       documents.push(text.value);
     }
     if (helm.values !== undefined && Object.keys(helm.values).length > 0) documents.push(JSON.stringify(helm.values));
+    const bytes = Buffer.byteLength(JSON.stringify(documents));
+    if (bytes > LARGEST_TOGETHER)
+      return missing(
+        "ValuesRefused",
+        `All values together have ${bytes} bytes, and ${LARGEST_TOGETHER} are the most: a release has to fit into a Secret. Leave out what the chart has as its defaults.`,
+      );
     return { kind: "read", value: { documents, isSetSyntax: rendered.isSetSyntax } };
   } catch (thrown) {
     if (thrown instanceof ValuesError) return missing("ValuesRefused", `${thrown.message}.`);
     throw thrown;
   }
+}
+
+/** What is missing is looked for in one place only. */
+function withRemedy(message: string, namespace: string): string {
+  return /is not there\.$|has no text under /.test(message)
+    ? `${message} It is read from the namespace ${namespace}: make it there.`
+    : message;
 }
 
 /** The text under a key of a ConfigMap. @throws KubeApiError */
@@ -66,7 +82,7 @@ export async function readAccess(helm: HelmSpec, namespace: string, client: Kube
   if (credentials !== undefined) {
     const { key, secret } = credentials;
     const password = await readKey({ name: secret.name ?? "", key }, namespace, client);
-    if (password.kind === "missing") return missing("ValuesNotFound", password.message);
+    if (password.kind === "missing") return missing("ValuesNotFound", withRemedy(password.message, namespace));
     const username = await readKey({ name: secret.name ?? "", key: "username", optional: true }, namespace, client);
     if (password.value !== undefined) access.password = password.value;
     if (username.kind === "read" && username.value !== undefined) access.username = username.value;

@@ -62,7 +62,7 @@ export async function readKey(
 ): Promise<ReadKeys<string | undefined>> {
   const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name });
   if (secret !== undefined && isOfAnotherUse(secret))
-    return { kind: "missing", message: `Secret ${name} is of another use, and nothing of it is sent to a store. Make one of type Opaque.` };
+    return { kind: "missing", message: `Secret ${name} is of another use, and nothing of it is given away. Make one of type Opaque.` };
   const text = secret === undefined ? "" : (secretText(secret, key) ?? "").trim();
   if (text !== "") return { kind: "read", value: text };
   if (optional === true) return { kind: "read", value: undefined };
@@ -81,5 +81,5 @@ const OTHER_TYPES = /^(kubernetes\.io\/(?!basic-auth$)|bootstrap\.kubernetes\.io
  */
 function isOfAnotherUse({ type = "Opaque", metadata }: Secret): boolean {
   const marks = metadata.labels ?? {};
-  return OTHER_TYPES.test(type) || marks[labels.secretKind] !== undefined || marks[labels.component] === "backup";
+  return OTHER_TYPES.test(type) || marks[labels.secretKind] !== undefined || marks[labels.component] !== undefined;
 }
