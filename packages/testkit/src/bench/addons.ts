@@ -16,8 +16,8 @@ const WORKLOAD = { kind: "Deployment", namespace: NAMESPACE, name: "web" } as co
 const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 const deployments = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true };
 
-/** Each release is looked at every quarter of an hour, a tenth more or less: in this time all of them are. Seconds. */
-const WINDOW_S = 1_080;
+/** Each release is looked at every twenty minutes, a tenth more or less: in this time all of them are. Seconds. */
+const WINDOW_S = 1_320;
 
 /** Releases of one cluster that nobody touches: what it costs to know that what they run is ready. Their Jobs are worked off here, without any Helm. */
 export async function benchAddons(

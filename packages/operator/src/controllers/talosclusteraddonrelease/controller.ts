@@ -48,7 +48,7 @@ const AGAIN_MS = 500;
 
 /** How often what a release runs is looked at: while it is not ready, and once it is. Milliseconds. */
 const UNREADY_LOOK_MS = 5_000;
-const READY_LOOK_MS = 15 * 60_000;
+const READY_LOOK_MS = 20 * 60_000;
 
 /** Whether the cluster of a release that is deleted and paused goes is looked at so often. Milliseconds. */
 const PAUSED_LOOK_MS = 60_000;
