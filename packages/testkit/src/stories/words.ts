@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeTransport } from "@talos-operator/ports";
 import { createObjectView } from "../simulate/object-view.ts";
+import type { ObjectView } from "../simulate/object-view.ts";
 import { createToldRules } from "../simulate/told-rules/index.ts";
 import { keepAvailable, runPod } from "./cluster-pods.ts";
 import { demoCluster, kinds } from "./story.ts";
@@ -59,7 +60,7 @@ export async function playWords(world: WordsWorld): Promise<void> {
     { objects, datacenter: world.datacenter, routes: new Map() },
     () => world.now(),
     (id, detail, key) => {
-      if (!found.has(`${id} ${key}`)) found.set(`${id} ${key}`, `${now}: ${id} ${detail}`);
+      if (!found.has(`${id} ${key}`)) found.set(`${id} ${key}`, `${now}: ${id} ${detail}; there is ${machinesIn(objects)}`);
     },
   );
   await objects.start();
@@ -154,4 +155,13 @@ export async function playWords(world: WordsWorld): Promise<void> {
   });
   // One story shows every false word that it meets.
   assert.deepEqual([...found.values()], []);
+}
+
+/** TalosMachines as the view has them: whoever finds a false word wants to know whether they were gone, new, or without a status. */
+function machinesIn(objects: ObjectView): string {
+  const words = objects.all("talosmachines").map(({ metadata, status }) => {
+    const { name, uid, resourceVersion, deletionTimestamp } = metadata ?? {};
+    return `${name} ${uid?.slice(0, 8)} at ${resourceVersion}${deletionTimestamp === undefined ? "" : " going"} with ${status?.conditions?.length ?? "no"} conditions`;
+  });
+  return words.join(", ") || "no TalosMachine";
 }
