@@ -328,3 +328,63 @@ export const independentAddonFaults: readonly Mutant[] = [
     edits: [helm("apply", ' || newest.status === "deployed")', ")")],
   },
 ];
+
+/** Faults that attacks on addons found, planted anew: who took the mending away is told. */
+export const attackedAddonFaults: readonly Mutant[] = [
+  {
+    name: "addon-misspelt-for-ever",
+    about: "keeps the name of a chart that does not exist, and refuses the one that does",
+    tests: releases,
+    edits: [
+      release("kept-name", "const hasNothing = told?.history?.length === 0 &&", "const hasNothing = told?.history?.length === -1 &&"),
+    ],
+  },
+  {
+    name: "addon-run-of-an-earlier-spec",
+    about: "starts with what the spec says now a run that was begun for what it said before",
+    tests: ofRelease("decide"),
+    edits: [
+      release(
+        "decide",
+        'return task === "apply" && wish.kind === "there" && wish.wish.inputs !== inputs;',
+        "return task === inputs && wish.kind === 'there';",
+      ),
+    ],
+  },
+  {
+    name: "addon-paused-release-uninstalled",
+    about: "uninstalls a release that is paused",
+    tests: releases,
+    edits: [release("controller", 'return seen.kind !== "absent" && seen.kind !== "going";', "return seen.kind === 'paused';")],
+  },
+  {
+    name: "addon-shortened-time-out-ends-a-run",
+    about: "ends a run in the middle because the time-out of its spec was edited",
+    tests: ofRelease("decide"),
+    edits: [release("time-of-run", "return giveUpTime === undefined ? otherwise :", "return giveUpTime !== '' ? otherwise :")],
+  },
+  {
+    name: "addon-all-ask-a-dead-cluster",
+    about: "asks a cluster that does not answer for each of its releases at once, and those of others wait",
+    tests: ofRelease("looks"),
+    edits: [release("looks", "if (one.begin === undefined || busy.has(one.place)) continue;", "if (one.begin === undefined) continue;")],
+  },
+  {
+    name: "addon-both-turns-for-one-namespace",
+    about: "lets hooks that never end hold up the addons of every other namespace",
+    tests: ofRelease("turns"),
+    edits: [release("turns", "if (taskMs > LONG_MS)\n", "if (taskMs > 100 * LONG_MS)\n")],
+  },
+  {
+    name: "helm-manifest-read-as-one",
+    about: "an object that Helm takes and this reader does not fails what is installed, for ever",
+    tests: worker,
+    edits: [helm("objects-in", "manifest.split(/^---[ \\t]*$/m).map(documentsOf);", "[manifest].map(documentsOf);")],
+  },
+  {
+    name: "workload-answers-without-end",
+    about: "reads whatever a cluster sends into the memory of the manager",
+    tests: ["kube-runtime/src/adapters/workload-dialer.test.ts"],
+    edits: [edit("kube-runtime/src/adapters/workload-dialer", "const MOST_BYTES = 32 * 2 ** 20;", "const MOST_BYTES = 2 ** 40;")],
+  },
+];

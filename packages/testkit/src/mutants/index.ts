@@ -1,7 +1,7 @@
 import { addonControllerFaults } from "./addon-controllers.ts";
 import { addonDriftFaults } from "./addon-drift.ts";
 import { addonReleaseFaults } from "./addon-releases.ts";
-import { independentAddonFaults } from "./addons-independent.ts";
+import { attackedAddonFaults, independentAddonFaults } from "./addons-independent.ts";
 import { addonManifestsFaults } from "./addon-manifests.ts";
 import { awaitedNetworkFaults } from "./awaited-network.ts";
 import { backupControllerFaults } from "./backup-controllers.ts";
@@ -44,4 +44,5 @@ export const mutants: readonly Mutant[] = [
   ...addonManifestsFaults,
   ...addonDriftFaults,
   ...independentAddonFaults,
+  ...attackedAddonFaults,
 ];
