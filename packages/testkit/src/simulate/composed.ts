@@ -103,6 +103,10 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
       for (const [key, address] of provider.given) remember(address, isControlPlane(key.slice(NAMESPACE.length + 1)));
       return;
     }
+    for (const [key, address] of provider.given) {
+      const group = objects.get("machines", key.slice(NAMESPACE.length + 1))?.metadata?.labels?.[GROUP];
+      if (group !== undefined) stage.pools.set(address, group);
+    }
     const names = wantedNames();
     const controlPlanes = addresses(names.filter(isControlPlane));
     const workers = addresses(names.filter((name) => !isControlPlane(name)));

@@ -197,15 +197,16 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
 
   /** Boots and wipes alike, of workers that stay and of those that leave: of one pool one at a time. A pool that goes as a whole goes at once. */
   function judgeWorkers(effect: EffectId, address: string): void {
-    const { workers = [] } = stage.desired ?? {};
-    const isWorker = stage.everMachines.has(address) && !isControlPlane(address);
+    const pool = stage.pools.get(address);
+    const ofPool = (other: string): boolean => stage.everMachines.has(other) && !isControlPlane(other) && stage.pools.get(other) === pool;
+    const workers = (stage.desired?.workers ?? []).filter(ofPool);
     // A machine that is down already takes nobody's place.
-    if (workers.length === 0 || !isWorker || !machineAt(address).state.kubernetes.isNodeReady) return;
+    if (workers.length === 0 || !ofPool(address) || !machineAt(address).state.kubernetes.isNodeReady) return;
     const isDown = (other: string): boolean => {
       const { goneSince } = machineAt(other).state;
       return goneSince !== undefined && now() - goneSince > KNOWN_DOWN_MS;
     };
-    const inTheAir = [...flights.keys()].filter((other) => stage.everMachines.has(other) && !isControlPlane(other));
+    const inTheAir = [...flights.keys()].filter(ofPool);
     const down = new Set([...inTheAir, ...workers.filter(isDown)]);
     down.delete(address);
     if (down.size > 0) report("S24", `${effect} goes to the worker ${address} while ${[...down].join(", ")} is down`);

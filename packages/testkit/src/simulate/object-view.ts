@@ -104,9 +104,10 @@ export function createObjectView(truth: KubeTransport, { isComposed, hasBackups,
           }
         };
         const first = await list();
+        if (first === undefined) throw new Error(`${plural} cannot be followed: the API does not serve them`);
         void (async () => {
           // A server ends each watch after half an hour or more.
-          for (let version = first; version !== undefined; version = await list()) await follow(version);
+          for (let version: string | undefined = first; version !== undefined; version = await list()) await follow(version);
         })();
       }
     },

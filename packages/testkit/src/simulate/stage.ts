@@ -49,6 +49,8 @@ export interface Stage {
   readonly everControlPlanes: Set<string>;
   /** Every address that was wanted at any time. */
   readonly everMachines: Set<string>;
+  /** Worker group of each address that ever had one; others are all of one pool. */
+  readonly pools: Map<string, string>;
   /** Machines that a person let go without proof of a wipe. */
   readonly abandoned: Set<string>;
   /** Machines that lost what was on their disk by somebody's hand: they boot, and join once more. */
@@ -97,6 +99,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     desired,
     everControlPlanes: new Set(desired.controlPlanes),
     everMachines: new Set([...desired.controlPlanes, ...desired.workers]),
+    pools: new Map(),
     abandoned: new Set(),
     reinstalled: new Set(),
     routes: new Map(),

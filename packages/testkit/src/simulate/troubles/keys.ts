@@ -14,6 +14,7 @@ export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<
   await recordThat(input, () => true);
   const bundle = await secrets.tryGet(bundleKey);
   if (bundle === undefined) return;
+  const { generation } = stage;
   await takeAway(input, "Secret");
   // A read of the record that fails at the same time must not make the cluster a new one.
   stage.answerReads(`/clusterrecords/${CLUSTER_NAME}`, 404, 1);
@@ -29,12 +30,12 @@ export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<
     });
     stage.bundleGoneSince = now();
     await timers.sleep(lastsMs);
-    if ((await secrets.tryGet(bundleKey)) !== undefined) await secrets.delete(bundleKey);
+    if (stage.generation === generation && (await secrets.tryGet(bundleKey)) !== undefined) await secrets.delete(bundleKey);
   } else await timers.sleep(lastsMs);
   const there = await secrets.tryGet(bundleKey);
   // That a product makes no new keys is asked in the end; what was sent before may turn up only now.
   if (there !== undefined) trace("other keys are there");
-  if (there?.data?.["bundle"] !== bundle.data?.["bundle"] && !(await isWipedForGood(input))) await putBack(input, bundle);
+  if (there?.data?.["bundle"] !== bundle.data?.["bundle"] && !(await isWipedForGood(input, generation))) await putBack(input, bundle);
   stage.bundleGoneSince = undefined;
 }
 
@@ -81,6 +82,7 @@ export async function loseBeforeFounding(input: TroubleInput, lastsMs: number): 
 async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
   const { client, timers, trace, stage, kind } = input;
   const { record, bundle } = await bothThere(input);
+  const { generation } = stage;
   trace(`trouble ${kind} for ${lastsMs} ms`);
   await takeAway(input, "Secret");
   await takeAway(input, "ClusterRecord");
@@ -89,7 +91,7 @@ async function loseBoth(input: TroubleInput, lastsMs: number): Promise<void> {
   const there = await client.resource<Secret>(secretType).tryGet(bundleKey);
   // Other keys were sent before, and arrived when those of the machines were gone.
   const hasTheirs = there?.data?.["bundle"] !== undefined && there.data["bundle"] === bundle.data?.["bundle"];
-  if (!stage.isManagementLost && !(await isWipedForGood(input)) && !hasTheirs) {
+  if (!stage.isManagementLost && !(await isWipedForGood(input, generation)) && !hasTheirs) {
     await putBack(input, record);
     await putBack(input, bundle);
   }
@@ -106,8 +108,12 @@ async function bothThere(input: TroubleInput): Promise<{ readonly record: Cluste
   }
 }
 
-/** The cluster was deleted and its machines were wiped: keys or a record of an object that is gone would only be in the way. */
-async function isWipedForGood({ client, stage }: TroubleInput): Promise<boolean> {
+/**
+ * The cluster was deleted and its machines were wiped: keys or a record of an object that is gone would only be in the way, all the more of the cluster that was
+ * made since under its name.
+ */
+async function isWipedForGood({ client, stage }: TroubleInput, generation: number): Promise<boolean> {
+  if (stage.generation !== generation) return true;
   if (stage.desired !== undefined || stage.deletionPolicy !== "reset") return false;
   return (await client.resource(talosControlPlaneResource).tryGet(ofCluster)) === undefined;
 }
