@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:https";
 import { systemClock } from "@talos-operator/adapters";
+import { registryFiles } from "@talos-operator/helm/registry";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
 import { dump } from "js-yaml";
@@ -18,7 +19,7 @@ const SECRET = "talos-demo-charts";
 const HOST = "127.0.0.1";
 const DAY_MS = 86_400_000;
 
-/** A small repository of charts for the addons of a demo. */
+/** A small repository of charts for the addons of a demo, by https and as a registry: `oci://127.0.0.1:9444/charts`. */
 export interface DemoCharts {
   /** `https://127.0.0.1:9444` */
   readonly url: string;
@@ -57,10 +58,15 @@ export async function openDemoCharts({ port, keys, onMissing }: DemoChartsOption
     ["/index.yaml", index],
     ...packed.map(({ file, archive }) => [`/${file}`, archive] as const),
   ]);
-  const server = createServer({ cert: pair.certificate, key: pair.key }, (request, answer) => {
-    const body = request.method === "GET" ? files.get(request.url ?? "") : undefined;
-    if (body === undefined) answer.writeHead(404).end();
-    else answer.end(body);
+  const registry = registryFiles("charts", packed);
+  const server = createServer({ cert: pair.certificate, key: pair.key }, ({ method, url = "" }, answer) => {
+    const isRead = method === "GET" || method === "HEAD";
+    const path = url.split("?")[0] ?? "";
+    const file = files.get(path) ?? registry.get(path)?.body;
+    if (!isRead || file === undefined) return void answer.writeHead(isRead ? 404 : 405).end();
+    const body = Buffer.from(file);
+    // To HEAD Node sends the headers alone.
+    answer.writeHead(200, { "content-length": body.length, ...registry.get(path)?.headers }).end(body);
   });
   try {
     await new Promise<void>((resolve, reject) => {

@@ -19,6 +19,12 @@ const LOOK_MS = 200;
 const KILL_MS = 5_000;
 
 /**
+ * Helm follows a repository to `http://` addresses, and has no switch against it. So they are asked for through a proxy that is not there; Go asks loopback
+ * addresses without any proxy.
+ */
+const noPlainText = { HTTP_PROXY: "http://127.0.0.1:9", http_proxy: "http://127.0.0.1:9" };
+
+/**
  * The genuine helm as a child process, in a process group of its own: what it starts ends with it.
  *
  * @param home a folder for its configuration, caches and data; nothing of the user's is read
@@ -40,11 +46,11 @@ export function createHelmBinary(home: string, signal: AbortSignal, binary = "he
     ),
   };
   return {
-    run: (args, { timeoutMs, input }) =>
+    run: (args, { timeoutMs, input, mayBePlain = false }) =>
       new Promise<HelmEnd>((resolve) => {
         const child = spawn(binary, [...args], {
           cwd: home,
-          env,
+          env: mayBePlain ? env : { ...env, ...noPlainText },
           detached: true,
           stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
         });

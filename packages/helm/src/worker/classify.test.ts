@@ -23,6 +23,14 @@ describe("what Helm says", () => {
     ["Error: empty index at https://127.0.0.1:44013", "repository", "exited", "chart-invalid", false],
     ["Error: cannot load a4035f40112", "repository", "exited", "chart-invalid", false],
     ["Error: failed to fetch https://a/index.yaml : 503 Service Unavailable", "repository", "exited", "repository-unreachable", true],
+    ["Error: chart illegally references parent directory", "repository", "exited", "chart-invalid", false],
+    [
+      'Error: Get "http://a/b.tgz": proxyconnect tcp: dial tcp 127.0.0.1:9: connect: connection refused',
+      "repository",
+      "exited",
+      "repository-refused",
+      false,
+    ],
     ["Error: no chart name found at port 50331 of it", "repository", "exited", "chart-not-found", false],
   ] as const)
     it(`${stderr === "" ? `nothing, ${kind}` : stderr} (${where}): ${reason}`, () => {

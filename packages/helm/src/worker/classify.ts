@@ -93,6 +93,13 @@ const ROWS: readonly Row[] = [
 /** The same of the ways to a repository. */
 const REPOSITORY_ROWS: readonly Row[] = [
   {
+    words: /proxyconnect tcp: dial tcp 127\.0\.0\.1:9:/,
+    reason: "repository-refused",
+    mayRepeat: false,
+    what: "The repository leads to an address in plain text (http://), which is not asked",
+    remedy: "Use a repository that answers by https alone.",
+  },
+  {
     words:
       /connection refused|connection reset|no such host|i\/o timeout|Client\.Timeout|network is unreachable|no route to host|: EOF|\b50[0-9]\b/,
     reason: "repository-unreachable",
@@ -130,7 +137,8 @@ const REPOSITORY_ROWS: readonly Row[] = [
     remedy: "Correct spec.helmSpec.repoURL.",
   },
   {
-    words: /is not a valid chart repository|error converting|file '.*' does not appear to be a gzipped archive|cannot load|empty index/i,
+    words:
+      /is not a valid chart repository|error converting|file '.*' does not appear to be a gzipped archive|cannot load|empty index|chart illegally/i,
     reason: "chart-invalid",
     mayRepeat: false,
     what: "What the repository sends is no chart and no index",

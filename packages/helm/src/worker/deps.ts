@@ -22,6 +22,8 @@ export interface HelmCall {
   readonly timeoutMs: number;
   /** Given on standard input. */
   readonly input?: string;
+  /** It may ask for `http://` addresses. Default: false: whatever a repository leads to, such as the metadata of a cloud, is asked for by https alone. */
+  readonly mayBePlain?: boolean;
 }
 
 export interface HelmEnd {

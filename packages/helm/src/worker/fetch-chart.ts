@@ -23,7 +23,8 @@ export async function fetchChart(job: Job, chart: ChartRef): Promise<FetchedChar
     throw new WorkerFault("bad-task", "The address of the repository begins neither with https:// nor with oci://.", false);
   const { from, flags } = await openRepository(job, chart, job.secrets.repository, isOci);
   const version = chart.version === undefined ? [] : [`--version=${chart.version}`];
-  await job.repository(["pull", ...from, `--destination=${folder}`, ...version, ...flags]);
+  const mayBePlain = chart.allowPlainText === true;
+  await job.repository(["pull", ...from, `--destination=${folder}`, ...version, ...flags], { mayBePlain });
   const file = job.deps.scratch.only(folder);
   if (file === undefined) throw new WorkerFault("chart-invalid", "What the repository sent is not one archive.", false);
   if (file.bytes > LARGEST_ARCHIVE)
@@ -67,12 +68,15 @@ async function openRepository(job: Job, chart: ChartRef, access: RepositoryAcces
   if (isOci) {
     const { host } = new URL(chart.repository.replace(/^oci:/, "https:"));
     const login = ["registry", "login", host, `--username=${user}`, "--password-stdin", ...flags, ...(isPlainOci ? ["--plain-http"] : [])];
-    if (access.password !== undefined) await job.repository(login, access.password);
+    if (access.password !== undefined) await job.repository(login, { input: access.password, mayBePlain: isPlainOci });
     return { from: [`${chart.repository.replace(/\/+$/, "")}/${chart.name}`], flags: [...flags, ...(isPlainOci ? ["--plain-http"] : [])] };
   }
   if (access.password === undefined) return { from: [chart.name, `--repo=${chart.repository}`], flags };
   // Under a name of its own a repository keeps its password in a file of the private home, and no argument holds it.
-  await job.repository(["repo", "add", "addon", chart.repository, `--username=${user}`, "--password-stdin", ...flags], access.password);
+  await job.repository(["repo", "add", "addon", chart.repository, `--username=${user}`, "--password-stdin", ...flags], {
+    input: access.password,
+    mayBePlain: chart.allowPlainText === true,
+  });
   return { from: [`addon/${chart.name}`], flags };
 }
 

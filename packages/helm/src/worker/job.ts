@@ -1,7 +1,7 @@
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { HelmSecrets } from "../task/task.ts";
 import { faultOf } from "./classify.ts";
-import type { HelmEnd, WorkerDeps } from "./deps.ts";
+import type { HelmCall, HelmEnd, WorkerDeps } from "./deps.ts";
 import { WorkerFault } from "./fault.ts";
 import { textsOf } from "./texts-of-values.ts";
 import type { HelmMajor } from "./flags.ts";
@@ -55,9 +55,9 @@ export class Job {
   }
 
   /** Runs Helm against a repository, or against nothing. @throws WorkerFault */
-  async repository(args: readonly string[], input?: string): Promise<HelmEnd> {
+  async repository(args: readonly string[], call: Omit<HelmCall, "timeoutMs"> = {}): Promise<HelmEnd> {
     const timeoutMs = Math.min(this.remainingMs, REPOSITORY_MS);
-    return this.#demand(await this.deps.helm.run(args, { timeoutMs, ...(input === undefined ? {} : { input }) }), "repository");
+    return this.#demand(await this.deps.helm.run(args, { ...call, timeoutMs }), "repository");
   }
 
   run(args: readonly string[]): Promise<HelmEnd> {

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createX509Keys } from "@talos-operator/adapters";
+import { registryFiles } from "../../registry/registry-files.ts";
+import type { PackedChart } from "../../registry/registry-files.ts";
 
 const run = promisify(execFile);
 
@@ -15,8 +17,12 @@ export interface ChartRepository {
   readonly ca: string;
   /** The same as a file. */
   readonly caFile: string;
+  /** The same charts as a registry has them: `oci://127.0.0.1:41234/charts`. */
+  readonly ociUrl: string;
   /** Archives that were asked for. */
   readonly fetched: string[];
+  /** From now on the registry asks for a name and a password. */
+  demand(username: string, password: string): void;
   /** Publishes another version of a chart. */
   publish(chart: string, version: string): Promise<void>;
   close(): Promise<void>;
@@ -32,7 +38,17 @@ export async function startChartRepository(helm: string): Promise<ChartRepositor
   const caFile = join(folder, "ca.pem");
   writeFileSync(caFile, authority.certificate);
   const fetched: string[] = [];
+  const packed: PackedChart[] = [];
+  let wanted: string | undefined;
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, answer) => {
+    if (request.url?.startsWith("/v2/") === true) {
+      const file = registryFiles("charts", packed).get(request.url.split("?")[0] ?? "");
+      if (wanted !== undefined && request.headers.authorization !== wanted)
+        answer.writeHead(401, { "www-authenticate": 'Basic realm="charts"' }).end();
+      else if (file === undefined) answer.writeHead(404).end();
+      else answer.writeHead(200, file.headers).end(request.method === "HEAD" ? undefined : file.body);
+      return;
+    }
     const name = (request.url ?? "").split("?")[0]?.slice(1) ?? "";
     try {
       const body = readFileSync(join(folder, name.replaceAll("/", "")));
@@ -52,12 +68,17 @@ export async function startChartRepository(helm: string): Promise<ChartRepositor
     const yaml = join(source, "Chart.yaml");
     writeFileSync(yaml, readFileSync(yaml, "utf8").replace(/^version: .*$/m, `version: ${version}`));
     await run(helm, ["package", source, "--destination", folder]);
+    packed.push({ name: chart, version, archive: readFileSync(join(folder, `${chart}-${version}.tgz`)) });
     await run(helm, ["repo", "index", folder, "--url", url]);
   };
   return {
     url,
+    ociUrl: `${url.replace("https:", "oci:")}/charts`,
     ca: authority.certificate,
     caFile,
+    demand(username, password) {
+      wanted = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+    },
     fetched,
     publish,
     async close() {
