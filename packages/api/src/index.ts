@@ -35,7 +35,7 @@ export type {
   TalosClusterAddonReleaseStatus,
 } from "./kinds/talos-cluster-addon-release.ts";
 export type { ManifestsSpec } from "./kinds/manifests-spec.ts";
-export type { AddonChart, AddonDrift, AddonRevision, AddonRun } from "./kinds/addon-fields.ts";
+export type { AddonChart, AddonDrift, AddonPreview, AddonRevision, AddonRun } from "./kinds/addon-fields.ts";
 export type { HelmOptionsSpec, HelmSpec } from "./kinds/helm-spec.ts";
 export { talosEtcdBackupScheduleResource } from "./kinds/talos-etcd-backup-schedule.ts";
 export type {

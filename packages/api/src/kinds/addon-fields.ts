@@ -69,7 +69,7 @@ const run = object(
   {
     name: required(string({ description: "Name of the Job, or of the child process." })),
     id: required(string({ description: "This run; the revision that it makes bears it as a label." })),
-    task: required(oneOf(["apply", "rollback", "uninstall", "inspect"], { description: "What it does." })),
+    task: required(oneOf(["apply", "rollback", "uninstall", "inspect", "preview"], { description: "What it does." })),
     inputs: string({ description: "Hash of what the spec asks for." }),
     revision: integer({ description: "Of a rollback: the revision that it goes back to.", minimum: 1 }),
     beyond: integer({ description: "Of an apply that puts drift right: the revision that drifted.", minimum: 1 }),
@@ -109,6 +109,24 @@ const driftFound = object(
 /** What differed when it was last compared. */
 export interface AddonDrift extends Infer<typeof driftFound> {}
 
+const preview = object(
+  {
+    inputs: required(string({ description: "Hash of what the spec asked for then." })),
+    checkTime: required(time("When Helm was asked.")),
+    chart: string({ description: "The chart and its version." }),
+    total: integer({ description: "Objects that would be made, changed or deleted.", minimum: 0 }),
+    changes: list(string({ description: "An object, and of its fields the new values; none of a Secret." }), {
+      description: "Those, as many as there is room for.",
+      listType: "atomic",
+    }),
+    problem: string({ description: "Why nobody can tell." }),
+  },
+  { description: "What a dry run found. Absent without the annotation reconcile-mode: dryrun." },
+);
+
+/** What a dry run found. */
+export interface AddonPreview extends Infer<typeof preview> {}
+
 const workload = object(
   {
     kind: required(oneOf(["Deployment", "DaemonSet", "StatefulSet", "Job"], { description: "Kind." })),
@@ -145,6 +163,7 @@ export const releaseFactFields = {
   isAdopted: boolean({ description: "True when the release was there before, without an owner, and was taken over." }),
   manifests: manifestsStatusField,
   drift: driftFound,
+  preview,
   cluster: string({ description: "Name of the TalosControlPlane whose cluster it is in, once it was begun." }),
   releaseName: string({ description: "Name of the release in the cluster, once it was begun." }),
   releaseNamespace: string({ description: "Its namespace." }),

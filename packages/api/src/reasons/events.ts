@@ -100,7 +100,7 @@ export const eventCatalogue = {
   },
   DryRun: {
     type: "Normal",
-    on: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
+    on: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosClusterAddonRelease"],
     when: "The plan of an object with reconcile-mode dryrun became another.",
   },
   DeletionHeld: { type: "Warning", on: ["ClusterRecord"], when: "Somebody deleted the ClusterRecord of a cluster that is there." },

@@ -302,8 +302,9 @@ export const paused = {
 
 /** What would be done with an object that is only tried. */
 export const dryRun = {
-  meaning: "The annotation reconcile-mode says dryrun; the message holds the plan: every action in order, with machines and effect class.",
-  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker"],
+  meaning:
+    "The annotation reconcile-mode says dryrun; the message holds the plan: every action in order, with machines and effect class, or what an addon would change in its cluster.",
+  kinds: ["TalosCluster", "TalosControlPlane", "TalosWorker", "TalosClusterAddonRelease"],
   reasons: {
     ActionsPlanned: {
       status: "True",
@@ -320,8 +321,14 @@ export const dryRun = {
     NotLookedYet: {
       status: "Unknown",
       release: "none",
-      when: "The machines were not read yet.",
+      when: "The machines were not read yet, or Helm was not asked yet.",
       next: "Nothing; the plan follows in a moment.",
+    },
+    PlanUnknown: {
+      status: "Unknown",
+      release: "none",
+      when: "Nobody can tell what an addon would change; the message says why.",
+      next: "Do what the message says. It is tried again every five minutes, and at once after an edit.",
     },
   },
 } as const satisfies ConditionEntry;

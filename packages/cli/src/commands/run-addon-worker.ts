@@ -50,6 +50,7 @@ const KINDS: Readonly<Record<AddonTask["kind"], true>> = {
   uninstall: true,
   rollback: true,
   inspect: true,
+  preview: true,
   "apply-manifests": true,
   "remove-manifests": true,
 };

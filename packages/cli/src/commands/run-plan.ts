@@ -17,6 +17,8 @@ export async function runPlan(flags: FlagValues, { stdout, stderr }: CommandCont
   if (ours.length === 0)
     throw new CliError(`${file} holds no TalosCluster, TalosControlPlane or TalosWorker`, "Give the manifest with the edited objects.");
   if (ours.length < objects.length) stderr.write(`${objects.length - ours.length} object(s) of other kinds are left out\n`);
+  if (objects.some(({ kind }) => kind.startsWith("TalosClusterAddon")))
+    stderr.write("What an edit of an addon would change its releases say: set their annotation reconcile-mode to dryrun\n");
 
   await withKube(flags, async ({ client, namespace }) => {
     const edited = ours.map((object) => ({

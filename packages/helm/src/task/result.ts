@@ -1,5 +1,5 @@
 /** What a worker tells in the end, as JSON of at most 4,096 bytes: it must fit into a termination message. Holds no secret. */
-export type HelmResult = AppliedResult | RolledBackResult | UninstalledResult | InspectedResult | HelmFailed;
+export type HelmResult = AppliedResult | RolledBackResult | UninstalledResult | InspectedResult | PreviewedResult | HelmFailed;
 
 export interface AppliedResult {
   readonly kind: "applied";
@@ -49,6 +49,28 @@ export interface DriftedObject {
   /** At most 4. */
   readonly paths: readonly string[];
   /** Paths that are not named. */
+  readonly more?: number;
+}
+
+export interface PreviewedResult {
+  readonly kind: "previewed";
+  readonly chart: ChartFacts;
+  /** The newest revision, whose manifest was compared. Absent: nothing is installed. */
+  readonly revision?: number;
+  /** What would be made, changed and deleted; the first ones, as many as there is room for. */
+  readonly changes: readonly ObjectChange[];
+  readonly total: number;
+  readonly helm: string;
+}
+
+/** What would become of one object. No value that stood there before is told, and none of a Secret. */
+export interface ObjectChange {
+  /** `ConfigMap default/web`. */
+  readonly object: string;
+  readonly change: "create" | "change" | "delete";
+  /** `spec.replicas: 3`, `spec.paused goes`; at most 6. */
+  readonly fields: readonly string[];
+  /** Fields that are not named. */
   readonly more?: number;
 }
 

@@ -4,7 +4,7 @@
  *
  * Every task may be given again after a worker died anywhere: what is done is found in the cluster, on the release itself.
  */
-export type HelmTask = ApplyTask | RollbackTask | UninstallTask | InspectTask;
+export type HelmTask = ApplyTask | RollbackTask | UninstallTask | InspectTask | PreviewTask;
 
 interface TaskBase {
   readonly release: ReleaseName;
@@ -77,6 +77,11 @@ export interface InspectTask extends TaskBase {
   readonly run: string;
 }
 
+/** Says what an apply would change. Changes nothing, not even a lock that an ended run left. */
+export interface PreviewTask extends TaskBase, Pick<ApplyTask, "chart" | "options" | "unowned"> {
+  readonly kind: "preview";
+}
+
 export interface ChartRef {
   /** `https://…` of a repository with an index, or `oci://…` of the folder that holds the chart. `http://` only where `allowPlainText`. */
   readonly repository: string;
@@ -122,6 +127,8 @@ export interface HelmSecrets {
   readonly kubeconfig: string;
   /** YAML documents; a later one wins, as Helm merges them. */
   readonly values: readonly string[];
+  /** Places of those of them that stand in Secrets: no text of theirs is told. */
+  readonly hidden?: readonly number[];
   readonly repository?: RepositoryAccess;
 }
 

@@ -1,6 +1,6 @@
 import type { AppliedResult, HelmFailed, Revision } from "../task/result.ts";
 import type { ApplyTask } from "../task/task.ts";
-import { fetchChart } from "./fetch-chart.ts";
+import { chartOf } from "./chart-of-task.ts";
 import { WorkerFault } from "./fault.ts";
 import { flagsFor } from "./flags.ts";
 import { historyOf, isRollback, objectsOf } from "./history.ts";
@@ -17,24 +17,7 @@ export async function apply(job: Job, task: ApplyTask): Promise<AppliedResult | 
   const before = await withoutHalfUninstalled(job, task);
   const [newest] = before;
   demandOwned(before, task);
-  const isAdopted = newest !== undefined && newest.owner === undefined;
-  const running = isAdopted ? await runningChart(job, release) : undefined;
-  if (running !== undefined && running.name !== task.chart.name)
-    throw new WorkerFault("release-not-ours", `A Helm release ${release.name} is there already, of the chart ${running.name}.`, false);
-  // Whoever asks for no version wants what runs to go on: a takeover is no upgrade.
-  const asked = running !== undefined && task.chart.version === undefined ? { ...task.chart, version: running.version } : task.chart;
-  const chart = await fetchChart(job, asked).catch((thrown: unknown) => {
-    if (running !== undefined && asked !== task.chart && thrown instanceof WorkerFault && thrown.reason === "chart-not-found")
-      throw new WorkerFault(
-        "chart-not-found",
-        `${running.name} ${running.version} runs already, and the repository has that version no more: set spec.helmSpec.version. ${thrown.message}`,
-        false,
-      );
-    // Nothing was made, and nothing was there: whoever waits for this name may let it go.
-    if (thrown instanceof WorkerFault && before.length === 0)
-      throw new WorkerFault(thrown.reason, thrown.message, thrown.mayRepeat, { cause: thrown, history: [] });
-    throw thrown;
-  });
+  const { chart, isAdopted } = await chartOf(job, task, before);
   const isSame = newest?.status === "deployed" && newest.owner === owner && newest.inputs === inputs && newest.number > (task.beyond ?? 0);
   // What a person upgraded bears our labels, and not our inputs; what was rolled back to is what it says.
   const isDone = isSame && (newest.run !== undefined || (await isRollback(job, release, newest.number)));
@@ -94,13 +77,6 @@ async function withoutHalfUninstalled(job: Job, { release, owner, endedRuns }: A
 
 async function remove(job: Job, { name, namespace }: ApplyTask["release"], flags: readonly string[]): Promise<void> {
   await job.cluster(["uninstall", name, `--namespace=${namespace}`, ...flags]);
-}
-
-/** The chart that a release came of. */
-async function runningChart(job: Job, release: ApplyTask["release"]): Promise<{ readonly name: string; readonly version: string }> {
-  const { stdout } = await job.cluster(["get", "metadata", release.name, `--namespace=${release.namespace}`, "--output=json"]);
-  const told = JSON.parse(stdout) as { readonly chart?: string; readonly version?: string };
-  return { name: (told.chart ?? "").slice(0, 100), version: (told.version ?? "").slice(0, 100) };
 }
 
 /** What Helm has by now, and the way back where it was asked for. */

@@ -6,6 +6,7 @@ import type { WorkerDeps } from "./deps.ts";
 import { WorkerFault } from "./fault.ts";
 import { inspect } from "./inspect.ts";
 import { Job } from "./job.ts";
+import { preview } from "./preview.ts";
 import { rollback } from "./rollback.ts";
 import { uninstall } from "./uninstall.ts";
 
@@ -38,6 +39,8 @@ function carryOut(task: HelmTask, job: Job): Promise<HelmResult> {
       return inspect(job, task);
     case "rollback":
       return rollback(job, task);
+    case "preview":
+      return preview(job, task);
   }
 }
 
@@ -47,7 +50,7 @@ function problemOf(task: HelmTask): string | undefined {
   if (!/^[a-z0-9]([-a-z0-9.]{0,51}[a-z0-9])?$/.test(name))
     return `${name.slice(0, 60)} cannot be the name of a release: at most 53 characters, lower case.`;
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) return `${namespace.slice(0, 70)} cannot be a namespace.`;
-  if (task.kind !== "apply") return undefined;
+  if (task.kind !== "apply" && task.kind !== "preview") return undefined;
   const { chart } = task;
   if (!/^[A-Za-z0-9][\w.-]{0,199}$/.test(chart.name)) return `${chart.name.slice(0, 60)} cannot be the name of a chart.`;
   if (chart.version !== undefined && !/^[\w.+*^~<>=|, -]{1,100}$/.test(chart.version)) return "The version of the chart is none.";
@@ -73,7 +76,7 @@ function failedBy(thrown: unknown): HelmFailed {
   };
 }
 
-/** Older revisions are left out first: the kubelet would cut the text in its middle. */
+/** Older revisions are left out first, and the last changes: the kubelet would cut the text in its middle. */
 function fitting(result: HelmResult): HelmResult {
   let fits = result;
   while (
@@ -85,5 +88,7 @@ function fitting(result: HelmResult): HelmResult {
     fits = { ...fits, history: fits.history.slice(0, -1) };
   if (Buffer.byteLength(JSON.stringify(fits)) > LARGEST_RESULT && "objects" in fits)
     fits = { ...fits, objects: { total: fits.objects.total, workloads: fits.objects.workloads.slice(0, 5) } };
+  while (Buffer.byteLength(JSON.stringify(fits)) > LARGEST_RESULT && "changes" in fits && fits.changes.length > 0)
+    fits = { ...fits, changes: fits.changes.slice(0, -1) };
   return fits;
 }

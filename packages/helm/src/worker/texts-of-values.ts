@@ -7,13 +7,13 @@ const SHORTEST = 6;
  * Texts of values, longest first: a template or a schema may quote any of them in an error, and which of them come from a Secret is not known here. What is no YAML
  * has none; Helm does not quote it.
  */
-export function textsOf(values: readonly string[]): readonly string[] {
+export function textsOf(values: readonly string[], shortest = SHORTEST): readonly string[] {
   const texts = new Set<string>();
   // Aliases share objects; each is read once, however often it is named.
   const seen = new Set<object>();
   const collect = (value: unknown): void => {
     if (typeof value === "string" || typeof value === "number") {
-      for (const text of formsOf(String(value))) if (text.length >= SHORTEST) texts.add(text);
+      for (const text of formsOf(String(value))) if (text.length >= shortest) texts.add(text);
     } else if (typeof value === "object" && value !== null && !seen.has(value)) {
       seen.add(value);
       for (const one of Object.values(value)) collect(one);

@@ -81,6 +81,8 @@ const reasons: Readonly<Record<HelmFailureReason, true>> = {
   failed: true,
 };
 
+const changeWords: readonly unknown[] = ["create", "change", "delete"];
+
 const shapes: Readonly<Record<HelmResult["kind"], Check>> = {
   applied: shaped({
     revision: isRevision,
@@ -95,6 +97,15 @@ const shapes: Readonly<Record<HelmResult["kind"], Check>> = {
   inspected: shaped({
     revision: isCount,
     drifted: listOf(shaped({ object: isText, isGone: isFlag, paths: listOf(isText), more: optional(isCount) })),
+    total: isCount,
+    helm: isText,
+  }),
+  previewed: shaped({
+    chart: isChart,
+    revision: optional(isCount),
+    changes: listOf(
+      shaped({ object: isText, change: (value) => changeWords.includes(value), fields: listOf(isText), more: optional(isCount) }),
+    ),
     total: isCount,
     helm: isText,
   }),

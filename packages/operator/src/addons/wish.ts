@@ -10,6 +10,8 @@ export interface ReleaseWish {
   readonly options: HelmOptions;
   /** YAML documents; a later one wins. */
   readonly values: readonly string[];
+  /** Places of those of them that stand in Secrets. */
+  readonly hidden?: readonly number[];
   /** Stands for all of it, and for the minor version of Kubernetes: 16 hex digits. */
   readonly inputs: string;
   /** Stands for repository, name and version of the chart as asked for: 16 hex digits. */

@@ -42,6 +42,30 @@ export const addonReleaseFaults: readonly Mutant[] = [
     ],
   },
   {
+    name: "addon-dry-run-installs",
+    about: "does what the spec asks for while the reconcile-mode is dryrun (W8)",
+    tests: ["testkit/src/stories/addon-dry-run.test.ts"],
+    edits: [edit("controller", 'if (run.task === "preview") {', 'if (run.task === "preview" && wish.inputs === "") {')],
+  },
+  {
+    name: "addon-dry-run-every-pass",
+    about: "asks Helm anew in every pass of a dry run",
+    tests: ["testkit/src/stories/addon-dry-run.test.ts"],
+    edits: [edit("preview", "preview?.inputs === wish.inputs &&", "preview?.inputs === wish.asked &&")],
+  },
+  {
+    name: "addon-dry-run-tells-secrets",
+    about: "tells values of Secrets in what a dry run finds (S9)",
+    tests: ["helm/src/worker/changes.test.ts"],
+    edits: [{ file: "helm/src/worker/hide.ts", find: '.filter(({ kind }) => kind === "Secret")', replace: ".filter(() => false)" }],
+  },
+  {
+    name: "addon-dry-run-left-at-work",
+    about: "leaves a worker at work whose dry run is over",
+    tests: ["testkit/src/stories/addon-dry-run.test.ts"],
+    edits: [edit("decide", 'if (run?.task === "preview")', 'if (run?.task === "preview" && seen.run?.kind === "ended")')],
+  },
+  {
     name: "addon-lock-never-released",
     about: "forgets which runs have ended: a lock that one of them left stays for ever (Li1)",
     workload,
@@ -54,8 +78,8 @@ export const addonReleaseFaults: readonly Mutant[] = [
     edits: [
       edit(
         "controller",
-        "const again = await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(release, run, input);",
-        "await start(release, run, input);\n        const again = release.metadata.name === 'web' ? undefined : await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };",
+        "const again = await tellIt(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(release, run, input);",
+        "await start(release, run, input);\n        const again = release.metadata.name === 'web' ? undefined : await tellIt(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };",
       ),
     ],
   },
@@ -103,8 +127,8 @@ export const addonReleaseFaults: readonly Mutant[] = [
     edits: [
       edit(
         "controller",
-        "const again = await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(",
-        "options.log.info({ values: wish?.values }, 'Values');\n        const again = await tell(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(",
+        "const again = await tellIt(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(",
+        "options.log.info({ values: wish?.values }, 'Values');\n        const again = await tellIt(release, decision);\n        if (again !== undefined) return { requeueAfterMs: again };\n        await start(",
       ),
     ],
   },

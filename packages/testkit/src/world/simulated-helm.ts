@@ -9,6 +9,7 @@ import type {
   HelmTask,
   ManifestsResult,
   ManifestsTask,
+  ObjectChange,
   Revision,
 } from "@talos-operator/helm";
 import type { AddonRunner } from "@talos-operator/operator";
@@ -103,7 +104,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
     const key = keyOf(clusterOf(secrets), nameOf(task));
     if (fault?.kind === "never") return undefined;
     if (fault?.kind === "twice") carryOut(request, undefined);
-    const stored = unlocked(releases.get(key) ?? [], task.endedRuns);
+    const stored = unlocked(releases.get(key) ?? [], "endedRuns" in task ? task.endedRuns : []);
     options.onWork?.(request, stored);
     const [newest] = stored;
     if (newest?.status.startsWith("pending") === true) return failed("release-locked", true);
@@ -120,6 +121,25 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         if (fault?.kind === "dies" || fault?.kind === "lost") return undefined;
         const drifted = newest.drifted ?? [];
         return { kind: "inspected", revision: newest.number, drifted: drifted.slice(0, 5), total: drifted.length, helm };
+      }
+      case "preview": {
+        if (isForeign) return failed("release-not-ours", false);
+        if (isFailure(fault)) return failed(fault.kind, true);
+        if (fault?.kind === "dies" || fault?.kind === "lost") return undefined;
+        const chart = { name: task.chart.name, version: task.chart.version ?? "1.0.0", appVersion: "1", digest: "d".repeat(64) };
+        const object = `Deployment ${task.release.namespace}/${task.release.name}`;
+        const change: ObjectChange =
+          newest === undefined
+            ? { object, change: "create", fields: [] }
+            : { object, change: "change", fields: [`spec.values: ${secrets.values.length}`] };
+        return {
+          kind: "previewed",
+          chart,
+          ...(newest === undefined ? {} : { revision: newest.number }),
+          changes: [change],
+          total: 1,
+          helm,
+        };
       }
       case "rollback": {
         if (isForeign) return failed("release-not-ours", false);

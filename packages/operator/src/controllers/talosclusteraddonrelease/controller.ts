@@ -27,6 +27,7 @@ import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { clusterOf, controlPlaneOf, isOpenNow } from "./cluster-of.ts";
 import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
+import { decidePreview, unknownPlan } from "./preview.ts";
 import { lacksNetwork, withoutWaits } from "./without-network.ts";
 import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
 import { driftPolicy } from "./drift.ts";
@@ -72,6 +73,13 @@ export interface ReleaseControllerOptions extends ControllerPorts, Pick<TalosCac
   readonly allowPlainText?: boolean;
 }
 
+/** What one pass over a release read. */
+interface View {
+  readonly seen: ReleaseSeen;
+  readonly cluster: ClusterOfRelease;
+  readonly wish: ReleaseWish | ManifestsWish | undefined;
+}
+
 /** What a run is given. */
 interface RunInput {
   readonly task: AddonTask;
@@ -102,6 +110,10 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       return undefined;
     }
     const mode = reconcileModeOf(release.metadata);
+    if (mode === "dryrun" && release.metadata.deletionTimestamp === undefined) {
+      const view = await observe(release, runs);
+      return follow(release, runs, view, decidePreview(view.seen), tellPreview);
+    }
     if (mode !== "reconcile" && (await isHeldByItsPause(release))) {
       const { conditions: _kept, ...fields } = release.status ?? {};
       const paused = pausedStatus(release, [pausedCondition(mode)]);
@@ -110,8 +122,19 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       const again = await statuses.write(release, { ...paused, fields: kept });
       return { requeueAfterMs: again ?? (release.metadata.deletionTimestamp === undefined ? undefined : PAUSED_LOOK_MS) };
     }
-    const { seen, cluster, wish } = await observe(release, runs);
-    const decision = decideRelease(seen);
+    const view = await observe(release, runs);
+    return follow(release, runs, view, decideRelease(view.seen), tell);
+  };
+
+  /** Does what was decided, and says it first. */
+  const follow = async (
+    release: TalosClusterAddonRelease,
+    runs: readonly ListedRun[],
+    { seen, cluster, wish }: View,
+    decision: ReleaseDecision,
+    tellIt: typeof tell,
+  ): Promise<ReconcileResult | undefined> => {
+    const key = release.metadata;
     switch (decision.act.kind) {
       case "add-finalizer":
         await addFinalizer(objects, release, finalizers.talosClusterAddonRelease);
@@ -128,17 +151,21 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         const input = await inputOf(release, decision, run, cluster, wish);
         // It may wait, and what Ready says is no matter of it.
         if ("waits" in input && run.task === "inspect") return { requeueAfterMs: READY_LOOK_MS };
+        if ("waits" in input && run.task === "preview") {
+          const { conditions, fields, requeueAfterMs } = unknownPlan(seen, input.waits);
+          return { requeueAfterMs: (await tellIt(release, { ...decision, conditions, fields })) ?? requeueAfterMs };
+        }
         if ("waits" in input)
-          return { requeueAfterMs: (await tell(release, withWords(decision, input.waits, release))) ?? decision.requeueAfterMs };
+          return { requeueAfterMs: (await tellIt(release, withWords(decision, input.waits, release))) ?? decision.requeueAfterMs };
         if (!(await isOpenNow(key.namespace, seen.cluster, client))) return { requeueAfterMs: AGAIN_MS };
         await demandLead();
-        const again = await tell(release, decision);
+        const again = await tellIt(release, decision);
         if (again !== undefined) return { requeueAfterMs: again };
         await start(release, run, input);
         return { requeueAfterMs: decision.requeueAfterMs };
       }
       case "none": {
-        const again = await tell(release, decision);
+        const again = await tellIt(release, decision);
         if (again !== undefined) return { requeueAfterMs: again };
         // Only once the status is stored: what the run told is known by nothing else.
         await tidyUp(key, runs, decision.fields.run?.name);
@@ -155,14 +182,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     return seen.kind !== "absent" && seen.kind !== "going";
   };
 
-  const observe = async (
-    release: TalosClusterAddonRelease,
-    runs: readonly ListedRun[],
-  ): Promise<{
-    readonly seen: ReleaseSeen;
-    readonly cluster: ClusterOfRelease;
-    readonly wish: ReleaseWish | ManifestsWish | undefined;
-  }> => {
+  const observe = async (release: TalosClusterAddonRelease, runs: readonly ListedRun[]): Promise<View> => {
     const { namespace } = release.metadata;
     const isGoing = release.metadata.deletionTimestamp !== undefined;
     const cluster = await clusterOf(release, options, client);
@@ -200,9 +220,9 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     if (spec.helmSpec === undefined) return { kind: "not-asked" };
     const read = await readValues(spec.helmSpec, values, metadata.namespace ?? "", client);
     if (read.kind === "missing") return read;
-    const { documents, isSetSyntax } = read.value;
+    const { documents, hidden, isSetSyntax } = read.value;
     const wish = wishOf(spec, documents, facts.kubernetesVersion, status?.chart, options.allowPlainText === true);
-    return wish === undefined ? { kind: "not-asked" } : { kind: "there", wish, isSetSyntax };
+    return wish === undefined ? { kind: "not-asked" } : { kind: "there", wish: { ...wish, hidden }, isSetSyntax };
   };
 
   /** Looks at what a settled release runs, when it is time. */
@@ -281,7 +301,9 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     wish: ReleaseWish | ManifestsWish | undefined,
   ): Promise<RunInput | { readonly waits: string }> => {
     const { namespace = "", uid = "" } = release.metadata;
-    const { releaseName, releaseNamespace } = fields;
+    // Nothing is begun by who only asks, so nothing has a name yet.
+    const asked = run.task === "preview" && wish !== undefined ? wish.release : undefined;
+    const { releaseName = asked?.name, releaseNamespace = asked?.namespace } = fields;
     if (facts === undefined || releaseName === undefined || releaseNamespace === undefined)
       return { waits: "What is known of the cluster changed." };
     const forMs = taskTimeOf(run, taskTimeoutMs(release));
@@ -318,6 +340,15 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         return { waits: "What is to be installed cannot be read." };
       const access = await readAccess(release.spec.helmSpec, namespace, client);
       if (access.kind === "missing") return { waits: access.message };
+      const secrets = { kubeconfig, values: wish.values, ...(access.value === undefined ? {} : { repository: access.value }) };
+      if (run.task === "preview") {
+        const { endedRuns: _ended, run: _run, ...asking } = base;
+        const { release: name, chart, options: switches } = wish;
+        return {
+          task: { ...asking, kind: "preview", release: name, chart, options: switches, unowned: "adopt" },
+          secrets: { ...secrets, hidden: wish.hidden ?? [] },
+        };
+      }
       const { namespaceLabels, rollback } = release.spec;
       const isWithoutNetwork = "name" in seen && lacksNetwork(options.controlPlanes.store.get({ namespace, name: seen.name }), facts);
       return {
@@ -333,7 +364,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
           rollbackOnFailure: rollback === "lastGood",
           ...(namespaceLabels === undefined ? {} : { namespaceLabels }),
         },
-        secrets: { kubeconfig, values: wish.values, ...(access.value === undefined ? {} : { repository: access.value }) },
+        secrets,
       };
     } catch (thrown) {
       if (isEffectError(thrown, "KEYS_UNUSABLE")) return { waits: `Keys of the cluster: ${thrown.detail}.` };
@@ -358,6 +389,14 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   const tell = async (release: TalosClusterAddonRelease, decision: ReleaseDecision): Promise<number | undefined> => {
     const status = judgedStatus(release, decision.fields, { conditions: decision.conditions, hasOpenEffect: decision.isBusy });
     const again = await statuses.write(release, status);
+    if (again === undefined) tellNews(release, decision);
+    return again;
+  };
+
+  /** Beside what is left as it is. */
+  const tellPreview: typeof tell = async (release, decision) => {
+    const paused = pausedStatus(release, [pausedCondition("dryrun"), ...decision.conditions]);
+    const again = await statuses.write(release, { ...paused, fields: { ...decision.fields, ...paused.fields } });
     if (again === undefined) tellNews(release, decision);
     return again;
   };

@@ -155,6 +155,9 @@ export function decideRelease(seen: ReleaseSeen): ReleaseDecision {
   if (release.metadata.deletionTimestamp !== undefined) return decideDeletion(seen);
   const { run } = release.status ?? {};
   if (run?.task === "inspect") return afterInspection(seen, run);
+  // Nothing is only tried any more.
+  if (run?.task === "preview")
+    return { ...acting(seen, { kind: "none" }), fields: { ...fieldsOf(release), run: undefined }, requeueAfterMs: 0 };
   if (run !== undefined) {
     const decision = afterRun(seen, run);
     return isReapplying(seen, run) ? quietly(seen, decision) : decision;
@@ -170,7 +173,7 @@ function hasOurFinalizer({ metadata }: TalosClusterAddonRelease): boolean {
 }
 
 /** What stands before any installation. */
-function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
+export function hold(seen: ReleaseSeen): ReleaseDecision | undefined {
   const { release, problems, cluster, wish } = seen;
   const [problem] = problems;
   if (seen.isTerminating) return waiting(seen, "NamespaceTerminating", "The namespace is going away: nothing is installed.");
@@ -746,5 +749,5 @@ function conditionsOf(seen: ReleaseSeen, reason: ReadyReason, message: string): 
 
 function fieldsOf(release: TalosClusterAddonRelease): ReleaseFields {
   const { conditions: _kept, observedGeneration: _generation, ...fields } = release.status ?? {};
-  return { ...fields, drift: keptDrift(release) };
+  return { ...fields, drift: keptDrift(release), preview: undefined };
 }

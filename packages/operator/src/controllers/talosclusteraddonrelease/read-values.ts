@@ -17,6 +17,8 @@ export type Read<T> =
 /** Values in the order in which they win over each other. */
 export interface ReadValues {
   readonly documents: readonly string[];
+  /** Places of those of them that stand in Secrets. */
+  readonly hidden: readonly number[];
   readonly isSetSyntax: boolean;
 }
 
@@ -28,6 +30,7 @@ const missing = (reason: ReadyReason, message: string) => ({ kind: "missing", re
 /** Reads all that values are made of: the template, then what other objects of the namespace hold, then the spec's own. @throws KubeApiError */
 export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespace: string, client: KubeClient): Promise<Read<ReadValues>> {
   const documents: string[] = [];
+  const hidden: number[] = [];
   try {
     const rendered = renderValues(helm.valuesTemplate ?? "", cluster);
     if (rendered.document !== "") documents.push(rendered.document);
@@ -39,6 +42,7 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
       if (text.kind === "missing") return missing("ValuesNotFound", withRemedy(text.message, namespace));
       if (text.value === undefined) continue;
       demandValues(text.value, `${kind} ${name}, key ${key},`);
+      if (kind === "Secret") hidden.push(documents.length);
       documents.push(text.value);
     }
     if (helm.values !== undefined && Object.keys(helm.values).length > 0) documents.push(JSON.stringify(helm.values));
@@ -48,7 +52,7 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
         "ValuesRefused",
         `All values together have ${bytes} bytes, and ${LARGEST_TOGETHER} are the most: a release has to fit into a Secret. Leave out what the chart has as its defaults.`,
       );
-    return { kind: "read", value: { documents, isSetSyntax: rendered.isSetSyntax } };
+    return { kind: "read", value: { documents, hidden, isSetSyntax: rendered.isSetSyntax } };
   } catch (thrown) {
     if (thrown instanceof ValuesError) return missing("ValuesRefused", `${thrown.message}.`);
     throw thrown;

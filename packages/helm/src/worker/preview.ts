@@ -1,0 +1,74 @@
+import type { PreviewedResult } from "../task/result.ts";
+import type { PreviewTask } from "../task/task.ts";
+import { chartOf } from "./chart-of-task.ts";
+import { changesBetween } from "./changes.ts";
+import { WorkerFault } from "./fault.ts";
+import { flagsFor } from "./flags.ts";
+import type { Job } from "./job.ts";
+import { objectsIn } from "./objects-in.ts";
+import type { ManifestObject } from "./objects-in.ts";
+import { demandOwned } from "./ownership.ts";
+import { storedRevisions } from "./releases.ts";
+import { hiding, secretsIn } from "./hide.ts";
+
+/** What is kept of what Helm prints: a manifest of that size may be cut. Characters. */
+const LARGEST_MANIFEST = 1_000_000;
+
+/** Asks Helm, and the API of the cluster, what an apply would make of the release. Changes nothing. @throws WorkerFault, KubeApiError */
+export async function preview(job: Job, task: PreviewTask): Promise<PreviewedResult> {
+  const { release, options } = task;
+  const version = await job.version();
+  const before = await storedRevisions(job.client, release);
+  demandOwned(before, task);
+  const { chart } = await chartOf(job, task, before);
+  const place = `--namespace=${release.namespace}`;
+  const deployed = before.find(({ status }) => status === "deployed");
+  const has =
+    deployed === undefined
+      ? []
+      : readable((await job.cluster(["get", "manifest", release.name, place, `--revision=${deployed.number}`])).stdout);
+  const values = job.secrets.values.map((text, index) => `--values=${job.deps.scratch.write(`values-${index}.yaml`, text)}`);
+  const { stdout } = await job.cluster([
+    "upgrade",
+    release.name,
+    chart.path,
+    "--install",
+    place,
+    "--dry-run=server",
+    "--hide-notes",
+    ...flagsFor("upgrade", { ...options, wait: false, waitForJobs: false, atomic: false }, version.major),
+    ...values,
+  ]);
+  const wanted = readable(manifestIn(stdout));
+  const { values: documents, hidden = [] } = job.secrets;
+  const secrets = secretsIn(
+    [...has, ...wanted],
+    hidden.flatMap((place) => documents[place] ?? []),
+  );
+  const changes = changesBetween(has, wanted, release.namespace, hiding(secrets));
+  return {
+    kind: "previewed",
+    chart: chart.facts,
+    ...(deployed === undefined ? {} : { revision: deployed.number }),
+    changes,
+    total: changes.length,
+    helm: version.text,
+  };
+}
+
+/** What Helm would apply stands last in what it prints. @throws WorkerFault */
+function manifestIn(printed: string): string {
+  const begin = /^MANIFEST:$/m.exec(printed);
+  if (begin === null && printed.length < LARGEST_MANIFEST)
+    throw new WorkerFault("failed", "Helm prints no manifest for what would be installed.", true);
+  return begin === null ? printed : printed.slice(0, LARGEST_MANIFEST).slice(begin.index + begin[0].length);
+}
+
+/** @throws WorkerFault */
+function readable(manifest: string): readonly ManifestObject[] {
+  if (manifest.length >= LARGEST_MANIFEST - 10_000)
+    throw new WorkerFault("release-too-large", "The manifest of the release is too large to be compared.", false);
+  const { objects, unread } = objectsIn(manifest);
+  if (unread > 0) throw new WorkerFault("failed", `${unread} objects of the manifest cannot be read here, so nothing is compared.`, false);
+  return objects;
+}
