@@ -61,6 +61,15 @@ describe("what genuine Helm would change", () => {
     assert.doesNotMatch(JSON.stringify(told), /top-secret/);
   });
 
+  test("of what a chart makes of one: no part of it", async () => {
+    const apply = workers.applyOf("joined", "web");
+    await workers.give(apply, { values: ["text: first"] });
+    const told = await workers.give(asking(apply), { values: ["text: second", "word: of-a-secret"], hidden: [1] });
+    assert.deepEqual(changes(told), ["change ConfigMap joined-page: data.text: second, data.login: ***"]);
+    const open = await workers.give(asking(apply), { values: ["text: first", "word: of-nobody"] });
+    assert.deepEqual(changes(open), ["change ConfigMap joined-page: data.login: bWU6b2Ytbm9ib2R5"]);
+  });
+
   test("of a release that somebody else has: nothing is told", async () => {
     const apply = workers.applyOf("theirs", "web");
     await workers.give({ ...apply, owner: "somebody" });

@@ -9,7 +9,7 @@ import { objectsIn } from "./objects-in.ts";
 import type { ManifestObject } from "./objects-in.ts";
 import { demandOwned } from "./ownership.ts";
 import { storedRevisions } from "./releases.ts";
-import { hiding, secretsIn } from "./hide.ts";
+import { disguised, hiding, secretsIn } from "./hide.ts";
 
 /** What is kept of what Helm prints: a manifest of that size may be cut. Characters. */
 const LARGEST_MANIFEST = 1_000_000;
@@ -27,25 +27,28 @@ export async function preview(job: Job, task: PreviewTask): Promise<PreviewedRes
     deployed === undefined
       ? []
       : readable((await job.cluster(["get", "manifest", release.name, place, `--revision=${deployed.number}`])).stdout);
-  const values = job.secrets.values.map((text, index) => `--values=${job.deps.scratch.write(`values-${index}.yaml`, text)}`);
-  const { stdout } = await job.cluster([
-    "upgrade",
-    release.name,
-    chart.path,
-    "--install",
-    place,
-    "--dry-run=server",
-    "--hide-notes",
-    ...flagsFor("upgrade", { ...options, wait: false, waitForJobs: false, atomic: false }, version.major),
-    ...values,
-  ]);
-  const wanted = readable(manifestIn(stdout));
-  const { values: documents, hidden = [] } = job.secrets;
+  const render = async (values: readonly string[]): Promise<readonly ManifestObject[]> => {
+    const { stdout } = await job.cluster([
+      "upgrade",
+      release.name,
+      chart.path,
+      "--install",
+      place,
+      "--dry-run=server",
+      "--hide-notes",
+      ...flagsFor("upgrade", { ...options, wait: false, waitForJobs: false, atomic: false }, version.major),
+      ...values.map((text, index) => `--values=${job.deps.scratch.write(`values-${index}.yaml`, text)}`),
+    ]);
+    return readable(manifestIn(stdout));
+  };
+  const { values, hidden = [] } = job.secrets;
+  const wanted = await render(values);
+  const twin = await render(values.map((text, index) => (hidden.includes(index) ? disguised(text) : text))).catch(nothingOfIt);
   const secrets = secretsIn(
     [...has, ...wanted],
-    hidden.flatMap((place) => documents[place] ?? []),
+    hidden.flatMap((index) => values[index] ?? []),
   );
-  const changes = changesBetween(has, wanted, release.namespace, hiding(secrets));
+  const changes = changesBetween({ before: has, after: wanted, twin }, release.namespace, hiding(secrets));
   return {
     kind: "previewed",
     chart: chart.facts,
@@ -54,6 +57,12 @@ export async function preview(job: Job, task: PreviewTask): Promise<PreviewedRes
     total: changes.length,
     helm: version.text,
   };
+}
+
+/** A chart that takes no other texts than those: then no value of it is told. */
+function nothingOfIt(thrown: unknown): readonly ManifestObject[] {
+  if (thrown instanceof WorkerFault) return [];
+  throw thrown;
 }
 
 /** What Helm would apply stands last in what it prints. @throws WorkerFault */

@@ -60,6 +60,18 @@ export const addonReleaseFaults: readonly Mutant[] = [
     edits: [{ file: "helm/src/worker/hide.ts", find: '.filter(({ kind }) => kind === "Secret")', replace: ".filter(() => false)" }],
   },
   {
+    name: "addon-dry-run-tells-what-is-made-of-secrets",
+    about: "tells what a chart makes of values of Secrets (S9)",
+    tests: ["helm/src/worker/changes.test.ts"],
+    edits: [
+      {
+        file: "helm/src/worker/changes.ts",
+        find: "const isPublic = JSON.stringify(twin) === is;",
+        replace: "const isPublic = JSON.stringify(twin) !== '' || is === '';",
+      },
+    ],
+  },
+  {
     name: "addon-dry-run-left-at-work",
     about: "leaves a worker at work whose dry run is over",
     tests: ["testkit/src/stories/addon-dry-run.test.ts"],
