@@ -43,6 +43,22 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
     const release = `tcar/${first()}-page-addonrelease`;
     assert.match(await kubectl("get", release, "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].reason}"), /^Installed$/);
     await inside(first(), "wait", "pods", "--all", "--namespace", "page", "--for=condition=Ready", "--timeout=60s");
+    const edited = join(folder.path, "edited.yaml");
+    writeFileSync(edited, readFileSync(example("talos-cluster-addon.yaml"), "utf8").replace("Hello from", "Edited on"));
+    const plan = await must(process.execPath, [
+      main,
+      "plan",
+      "-f",
+      edited,
+      "--kubeconfig",
+      join(folder.path, "kubeconfig"),
+      "--helm",
+      tool("helm"),
+    ]);
+    assert.match(
+      plan,
+      /^default\/\S+-page-addonrelease\npage 1\.0\.0 would follow revision 1; 2 objects change\.\n {2}ConfigMap page is changed: data\[index\.html\]: Edited on/,
+    );
     const edit = { spec: { helmSpec: { valuesTemplate: "text: Edited on {{ .Cluster.Name }}\n" } } };
     await kubectl("patch", "tca/page", "--type=merge", "--patch", JSON.stringify(edit));
     await untilRevision(2);

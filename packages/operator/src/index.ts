@@ -26,6 +26,8 @@ export type { ClusterFacts, MachineFact } from "./controllers/taloscontrolplane/
 export { explain } from "./explaining/explain.ts";
 export type { ExplainInput, Explanation, WaitedFor } from "./explaining/explain.ts";
 export type { Explained } from "./explaining/what-stands.ts";
+export { whatIfAddons } from "./explaining/what-if-addon.ts";
+export type { EditedAddon, WhatIfAddon, WhatIfAddonPorts } from "./explaining/what-if-addon.ts";
 export { whatIf } from "./explaining/what-if.ts";
 export type { EditedObject, WhatIf, WhatIfPorts } from "./explaining/what-if.ts";
 export { printPlan } from "./controllers/taloscontrolplane/planning/print-plan.ts";

@@ -6,12 +6,18 @@ export const planCommand: CommandSpec = {
   summary:
     "Says what an edit would do without making it: every step in order, with machines, effect class and what is left of etcd's quorum.",
   description:
-    "It reads the current objects and the ClusterRecord, puts the TalosCluster, TalosControlPlane and TalosWorker objects of the file in their place, and plays the operator's rules forward. No machine is asked: what is known of machines is what the operator last reported, and what is not known is said. For a plan from live looks, set the annotation reconcile-mode to dryrun.",
+    "It reads the current objects and the ClusterRecord, puts the TalosCluster, TalosControlPlane and TalosWorker objects of the file in their place, and plays the operator's rules forward. Of a TalosClusterAddon or a TalosClusterAddonRelease Helm is asked what it would make, change and delete in each cluster; your access must reach these clusters and the Secrets that the addon names, and no value of a Secret is printed. No machine is asked: what is known of machines is what the operator last reported, and what is not known is said. For a plan from live looks, set the annotation reconcile-mode to dryrun.",
   flags: [
     { name: "filename", short: "f", kind: "string", value: "file", summary: "manifest with the edited objects", required: true },
     { name: "delete", kind: "boolean", summary: "what deleting the objects of the file would do, as they are stored" },
     kubeconfigFlag,
     namespaceFlag,
+    {
+      name: "helm",
+      kind: "string",
+      value: "file",
+      summary: "the helm that is asked what an addon would change; default: the one on the PATH",
+    },
     { name: "allow-loopback-machines", kind: "boolean", summary: "let 127/8 and ::1 be machine addresses, as demo and standalone do" },
     { name: "output", short: "o", kind: "string", value: "text|json", summary: "form of the answer", default: "text" },
   ],

@@ -1,40 +1,62 @@
 import { systemClock } from "@talos-operator/adapters";
-import { printPlan, whatIf } from "@talos-operator/operator";
-import type { EditedObject, WhatIf } from "@talos-operator/operator";
+import { runTask } from "@talos-operator/helm/worker";
+import { printPlan, whatIf, whatIfAddons } from "@talos-operator/operator";
+import type { EditedAddon, EditedObject, WhatIf, WhatIfAddon } from "@talos-operator/operator";
 import { CliError } from "../cli-error.ts";
-import { booleanFlag, requiredString, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
+import { withHelm } from "../process/helm-worker.ts";
 import { withKube } from "../process/kube-of-flags.ts";
 import { readManifest } from "../process/manifest.ts";
 import { outputForm } from "./asked-object.ts";
 
 const KINDS: ReadonlySet<string> = new Set(["TalosCluster", "TalosControlPlane", "TalosWorker"]);
+const ADDON_KINDS: ReadonlySet<string> = new Set(["TalosClusterAddon", "TalosClusterAddonRelease"]);
 
-export async function runPlan(flags: FlagValues, { stdout, stderr }: CommandContext): Promise<void> {
+export async function runPlan(flags: FlagValues, { stdout, stderr, signal }: CommandContext): Promise<void> {
   const form = outputForm(requiredString(flags, "output"));
   const file = requiredString(flags, "filename");
+  const isDeletion = booleanFlag(flags, "delete");
   const objects = readManifest(file);
-  const ours = objects.filter(({ kind, apiVersion }) => KINDS.has(kind) && apiVersion.startsWith("talos.alperen.cloud/"));
-  if (ours.length === 0)
-    throw new CliError(`${file} holds no TalosCluster, TalosControlPlane or TalosWorker`, "Give the manifest with the edited objects.");
-  if (ours.length < objects.length) stderr.write(`${objects.length - ours.length} object(s) of other kinds are left out\n`);
-  if (objects.some(({ kind }) => kind.startsWith("TalosClusterAddon")))
-    stderr.write("What an edit of an addon would change its releases say: set their annotation reconcile-mode to dryrun\n");
+  const published = objects.filter(({ apiVersion }) => apiVersion.startsWith("talos.alperen.cloud/"));
+  const ofClusters = published.filter(({ kind }) => KINDS.has(kind));
+  // A deletion uninstalls what its releases installed; there is nothing to compare.
+  const ofAddons = isDeletion ? [] : published.filter(({ kind }) => ADDON_KINDS.has(kind));
+  const others = objects.length - ofClusters.length - ofAddons.length;
+  if (ofClusters.length + ofAddons.length === 0)
+    throw new CliError(
+      `${file} holds no TalosCluster, TalosControlPlane or TalosWorker${isDeletion ? "" : ", and no addon"}`,
+      "Give the manifest with the edited objects.",
+    );
+  if (others > 0) stderr.write(`${others} object(s) of other kinds are left out\n`);
 
   await withKube(flags, async ({ client, namespace }) => {
-    const edited = ours.map((object) => ({
-      ...object,
-      metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
-    }));
+    const here = <T>(some: typeof objects): readonly T[] =>
+      some.map((object) => ({
+        ...object,
+        metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
+      })) as unknown as readonly T[];
     const hosts = { allowLoopback: booleanFlag(flags, "allow-loopback-machines") };
-    const isDeletion = booleanFlag(flags, "delete");
-    const found = await whatIf(edited as unknown as readonly EditedObject[], { client, now: systemClock.now(), hosts, isDeletion });
-    if (found.length === 0)
+    const found = await whatIf(here<EditedObject>(ofClusters), { client, now: systemClock.now(), hosts, isDeletion });
+    if (found.length === 0 && ofAddons.length === 0)
       throw new CliError(
         isDeletion ? "nothing of the file is stored" : "the objects belong to no control plane that exists or stands in the file",
         isDeletion ? "Check the names, and the namespace with -n." : "Check controlPlaneRef, and put the TalosControlPlane into the file.",
       );
-    stdout.write(form === "json" ? `${JSON.stringify(found, undefined, 2)}\n` : found.map(text).join("\n"));
+    const addons =
+      ofAddons.length === 0
+        ? []
+        : await whatIfAddons(here<EditedAddon>(ofAddons), {
+            client,
+            give: (task, secrets) => withHelm(signal, { helm: givenString(flags, "helm") }, (deps) => runTask(task, secrets, deps)),
+          });
+    if (form === "json") return void stdout.write(`${JSON.stringify([...found, ...addons], undefined, 2)}\n`);
+    const none = ofAddons.length > 0 && addons.length === 0 ? ["The addons of the file select no cluster.\n"] : [];
+    stdout.write([...found.map(text), ...addons.map(addonText), ...none].join("\n"));
   });
+}
+
+function addonText({ release, words, changes }: WhatIfAddon): string {
+  return `${release}\n${[words, ...changes.map((change) => `  ${change}`)].join("\n")}\n`;
 }
 
 function text({ cluster, isNew, plan, unknown }: WhatIf): string {

@@ -2,9 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { annotations, talosClusterAddonReleaseResource, talosControlPlaneResource } from "@talos-operator/api";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedHelm } from "../world/simulated-helm.ts";
 import type { Story } from "./story.ts";
-import { edit, ENDPOINT, key, read, release, tellReleases, until } from "./told-releases.ts";
+import { whatIfAddons } from "@talos-operator/operator";
+import type { EditedAddon } from "@talos-operator/operator";
+import type { HelmSecrets, PreviewTask } from "@talos-operator/helm";
+import { chart, edit, ENDPOINT, key, read, release, secretType, tellReleases, until } from "./told-releases.ts";
 
 describe("a dry run", () => {
   const mode = (world: Story, word: string | null) =>
@@ -82,5 +86,74 @@ describe("a dry run", () => {
       await release(world, "web", {}, { [annotations.reconcileMode]: "dryrun" });
       await world.until("held", async () => (await dryRun(world)).startsWith("PlanUnknown: demo is paused"), 120);
       assert.deepEqual(kinds(helm), []);
+    }));
+});
+
+describe("the plan of an edit of addons", () => {
+  const addonOf = (over: object = {}, labels: Record<string, string> = { env: "demo" }): EditedAddon =>
+    ({
+      apiVersion: "talos.alperen.cloud/v1alpha1",
+      kind: "TalosClusterAddon",
+      metadata: key("web"),
+      spec: { clusterSelector: { matchLabels: labels }, helmSpec: { ...chart, ...over } },
+    }) as unknown as EditedAddon;
+  const ask = async (
+    world: Story,
+    edited: EditedAddon,
+  ): Promise<{ readonly told: readonly string[]; readonly asked: readonly (readonly [PreviewTask, HelmSecrets])[] }> => {
+    const asked: (readonly [PreviewTask, HelmSecrets])[] = [];
+    const before = world.writes.length;
+    const plans = await whatIfAddons([edited], {
+      client: world.client,
+      give: (task, secrets) => {
+        asked.push([task, secrets]);
+        const digest = "d".repeat(64);
+        const changes = [{ object: "Deployment web/web", change: "change", fields: ["spec.replicas: 2"] } as const];
+        return Promise.resolve({ kind: "previewed", chart: { name: "web", version: "1.0.0", digest }, changes, total: 1, helm: "v4" });
+      },
+    });
+    assert.equal(world.writes.length, before, "nothing is written");
+    return { told: plans.map(({ release: name, words, changes }) => [name, words, ...changes].join(" | ")), asked };
+  };
+  const labelled = (world: Story) =>
+    world.client
+      .resource(talosControlPlaneResource)
+      .patch(key("demo"), { type: "merge", value: { metadata: { labels: { env: "demo" } } } });
+
+  test("asks Helm for each cluster that an addon would select, stored or not, with its access and the places of secrets", () =>
+    tellReleases(async (world) => {
+      await labelled(world);
+      await world.client.resource<KubeObject & { readonly data: Record<string, string> }>(secretType).create({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: key("words"),
+        data: { "values.yaml": Buffer.from("word: of-a-secret").toString("base64") },
+      });
+      const { told, asked } = await ask(world, addonOf({ values: { a: 1 }, valuesFrom: [{ kind: "Secret", name: "words" }] }));
+      assert.deepEqual(told, [
+        "default/demo-web-addonrelease | web 1.0.0 would be installed; one object changes. | Deployment web/web is changed: spec.replicas: 2",
+      ]);
+      const [task, secrets] = asked[0] ?? assert.fail("nothing is asked");
+      assert.deepEqual([task.release, task.kind], [{ name: "web", namespace: "web" }, "preview"]);
+      assert.deepEqual([secrets.values, secrets.hidden], [["word: of-a-secret", '{"a":1}'], [0]]);
+      assert.match(secrets.kubeconfig, /^apiVersion|server/);
+    }));
+
+  test("asks nobody where nothing would be done, and says why nobody can tell", () =>
+    tellReleases(async (world) => {
+      await labelled(world);
+      await release(world, "web");
+      await until(world, "web", "Installed");
+      const stored = (await read(world, "web")) ?? assert.fail("it is there");
+      const same = await ask(world, stored);
+      assert.deepEqual([same.told, same.asked], [["default/web | What the spec asks for is installed."], []]);
+      const other = await ask(world, {
+        ...stored,
+        spec: { ...stored.spec, helmSpec: { ...chart, values: { a: 2 } } },
+      });
+      assert.match(other.told[0] ?? "", /^default\/web \| web 1\.0\.0 would follow revision 1; /);
+      const missing = await ask(world, addonOf({ valuesFrom: [{ kind: "Secret", name: "none" }] }));
+      assert.match(missing.told[0] ?? "", /Secret none is not there/);
+      assert.deepEqual((await ask(world, addonOf({}, { env: "other" }))).told, []);
     }));
 });

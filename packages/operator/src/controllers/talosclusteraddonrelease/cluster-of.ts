@@ -1,5 +1,5 @@
 import type { TalosCluster, TalosClusterAddonRelease, TalosControlPlane } from "@talos-operator/api";
-import type { Informer, KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import { clusterRecordResource, controllerOf, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { ClusterValues } from "../../addons/values-template.ts";
@@ -19,9 +19,14 @@ export interface ClusterOfRelease {
   readonly lacksNetwork?: boolean;
 }
 
+/** Where objects are found: a cache, or what was read just now. */
+interface Found<T> {
+  readonly store: { get(key: ObjectKey): T | undefined };
+}
+
 interface Caches {
-  readonly controlPlanes: Informer<TalosControlPlane>;
-  readonly talosClusters: Informer<TalosCluster>;
+  readonly controlPlanes: Found<TalosControlPlane>;
+  readonly talosClusters: Found<TalosCluster>;
 }
 
 /** Where KubePrism listens on every Node where nothing else is configured. */
@@ -30,7 +35,7 @@ const KUBEPRISM = { KubePrismHost: "localhost", KubePrismPort: "7445" } as const
 /** Name of the TalosControlPlane that a release is for. References of the published operator have neither kind nor apiVersion. */
 export function controlPlaneOf(
   { metadata, spec }: Pick<TalosClusterAddonRelease, "metadata" | "spec">,
-  talosClusters: Informer<TalosCluster>,
+  talosClusters: Found<TalosCluster>,
 ): { readonly name: string } | { readonly message: string } {
   const { kind = "", name = "", namespace = metadata.namespace } = spec.clusterRef;
   if (name === "") return { message: "spec.clusterRef names no cluster." };

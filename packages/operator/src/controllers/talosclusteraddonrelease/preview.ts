@@ -84,16 +84,33 @@ function wordsOf({ object, change, fields, more = 0 }: ObjectChange): string {
   return `${object} ${VERBS[change]}${fields.length === 0 ? "" : `: ${fields.join(", ")}${others}`}`;
 }
 
+/** What Helm would do, for people who ask for it themselves. */
+export function planned(
+  release: TalosClusterAddonRelease,
+  result: PreviewedResult,
+): { readonly words: string; readonly changes: readonly string[] } {
+  const { chart = "", total = 0, changes = [] } = foundBy(result);
+  const more = total > changes.length ? `, and ${total - changes.length} that are not named` : "";
+  return {
+    words: `${whatFollows(release, chart)}; ${total === 0 ? "no object changes" : total === 1 ? "one object changes" : `${total} objects change${more}`}.`,
+    changes,
+  };
+}
+
 /** What a preview found, as its condition. */
 function toldOf(
-  { status }: TalosClusterAddonRelease,
+  release: TalosClusterAddonRelease,
   { chart = "The chart", total = 0, changes = [], problem }: AddonPreview,
 ): ConditionInput {
   if (problem !== undefined) return conditionFor("DryRun", "PlanUnknown", problem);
-  const what = status?.revision === undefined ? `${chart} would be installed` : `${chart} would follow revision ${status.revision}`;
+  const what = whatFollows(release, chart);
   if (total === 0) return conditionFor("DryRun", "ActionsPlanned", `${what}; no object changes.`);
   const more = total > changes.length ? `; and ${total - changes.length} more` : "";
   return conditionFor("DryRun", "ActionsPlanned", `${what}: ${changes.join("; ")}${more}.`);
+}
+
+function whatFollows({ status }: Pick<TalosClusterAddonRelease, "status">, chart: string): string {
+  return status?.revision === undefined ? `${chart} would be installed` : `${chart} would follow revision ${status.revision}`;
 }
 
 /** Nobody can be asked, or nobody answers. A run that was to begin has not begun. */
