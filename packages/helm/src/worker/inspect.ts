@@ -6,8 +6,8 @@ import { driftedPaths, isIgnored } from "./compare-object.ts";
 import type { ComparedObject } from "./compare-object.ts";
 import { WorkerFault } from "./fault.ts";
 import type { Job } from "./job.ts";
-import { objectsIn } from "./objects-in.ts";
 import { demandOwned } from "./ownership.ts";
+import { demandObjects } from "./printed-manifest.ts";
 import { storedRevisions } from "./releases.ts";
 
 /** Objects that a result names, and paths of each. */
@@ -16,9 +16,6 @@ const MOST_PATHS = 4;
 
 /** Longest that one question to the cluster may take. Milliseconds. */
 const CALL_MS = 10_000;
-
-/** What is kept of what Helm prints: a manifest of that size may be cut. Characters. */
-const LARGEST_MANIFEST = 1_000_000;
 
 /** Compares what runs with the manifest of the deployed revision. Changes nothing. @throws WorkerFault, KubeApiError */
 export async function inspect(job: Job, { release, owner, ignore }: InspectTask): Promise<InspectedResult> {
@@ -29,12 +26,9 @@ export async function inspect(job: Job, { release, owner, ignore }: InspectTask)
   if (newest?.status !== "deployed") throw new WorkerFault("failed", `The newest revision of ${release.name} is not deployed.`, true);
   const place = [release.name, `--namespace=${release.namespace}`, `--revision=${newest.number}`];
   const { stdout } = await job.cluster(["get", "manifest", ...place]);
-  if (stdout.length >= LARGEST_MANIFEST)
-    throw new WorkerFault("release-too-large", "The manifest of the release is too large to be compared.", false);
+  const objects = demandObjects(stdout);
   const types = createTypes(job.client);
   const drifted: DriftedObject[] = [];
-  const { objects, unread } = objectsIn(stdout);
-  if (unread > 0) throw new WorkerFault("failed", `${unread} objects of the manifest cannot be read here, so nothing is compared.`, false);
   for (const object of objects) {
     const found = await driftOf(object, release.namespace, types, job.client, ignore);
     if (found !== undefined) drifted.push(found);

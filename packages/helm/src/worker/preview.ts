@@ -5,14 +5,11 @@ import { changesBetween } from "./changes.ts";
 import { WorkerFault } from "./fault.ts";
 import { flagsFor } from "./flags.ts";
 import type { Job } from "./job.ts";
-import { objectsIn } from "./objects-in.ts";
 import type { ManifestObject } from "./objects-in.ts";
 import { demandOwned } from "./ownership.ts";
+import { demandObjects } from "./printed-manifest.ts";
 import { storedRevisions } from "./releases.ts";
 import { disguised, hiding, secretsIn } from "./hide.ts";
-
-/** What is kept of what Helm prints: a manifest of that size may be cut. Characters. */
-const LARGEST_MANIFEST = 1_000_000;
 
 /** Asks Helm, and the API of the cluster, what an apply would make of the release. Changes nothing. @throws WorkerFault, KubeApiError */
 export async function preview(job: Job, task: PreviewTask): Promise<PreviewedResult> {
@@ -26,7 +23,7 @@ export async function preview(job: Job, task: PreviewTask): Promise<PreviewedRes
   const has =
     deployed === undefined
       ? []
-      : readable((await job.cluster(["get", "manifest", release.name, place, `--revision=${deployed.number}`])).stdout);
+      : demandObjects((await job.cluster(["get", "manifest", release.name, place, `--revision=${deployed.number}`])).stdout);
   const render = async (values: readonly string[]): Promise<readonly ManifestObject[]> => {
     const { stdout } = await job.cluster([
       "upgrade",
@@ -39,7 +36,7 @@ export async function preview(job: Job, task: PreviewTask): Promise<PreviewedRes
       ...flagsFor("upgrade", { ...options, wait: false, waitForJobs: false, atomic: false }, version.major),
       ...values.map((text, index) => `--values=${job.deps.scratch.write(`values-${index}.yaml`, text)}`),
     ]);
-    return readable(manifestIn(stdout));
+    return demandObjects(stdout, manifestIn);
   };
   const { values, hidden = [] } = job.secrets;
   const wanted = await render(values);
@@ -68,16 +65,6 @@ function nothingOfIt(thrown: unknown): readonly ManifestObject[] {
 /** What Helm would apply stands last in what it prints. @throws WorkerFault */
 function manifestIn(printed: string): string {
   const begin = /^MANIFEST:$/m.exec(printed);
-  if (begin === null && printed.length < LARGEST_MANIFEST)
-    throw new WorkerFault("failed", "Helm prints no manifest for what would be installed.", true);
-  return begin === null ? printed : printed.slice(0, LARGEST_MANIFEST).slice(begin.index + begin[0].length);
-}
-
-/** @throws WorkerFault */
-function readable(manifest: string): readonly ManifestObject[] {
-  if (manifest.length >= LARGEST_MANIFEST - 10_000)
-    throw new WorkerFault("release-too-large", "The manifest of the release is too large to be compared.", false);
-  const { objects, unread } = objectsIn(manifest);
-  if (unread > 0) throw new WorkerFault("failed", `${unread} objects of the manifest cannot be read here, so nothing is compared.`, false);
-  return objects;
+  if (begin === null) throw new WorkerFault("failed", "Helm prints no manifest for what would be installed.", true);
+  return printed.slice(begin.index + begin[0].length);
 }

@@ -17,6 +17,7 @@ import { clusterOf } from "../controllers/talosclusteraddonrelease/cluster-of.ts
 import { taskTimeoutMs } from "../controllers/talosclusteraddonrelease/decide.ts";
 import { planned } from "../controllers/talosclusteraddonrelease/preview.ts";
 import { readAccess, readValues } from "../controllers/talosclusteraddonrelease/read-values.ts";
+import { accessOwner } from "../controllers/taloscontrolplane/rules/access.ts";
 import { secretText, secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
 
@@ -129,7 +130,7 @@ async function foreseen(
   const access = await readAccess(spec.helmSpec, namespace, client);
   if (access.kind === "missing") return only(access.message);
   const controlPlane = stored.controlPlanes.find((one) => one.metadata.name === seen.name);
-  const secretName = kubeconfigSecretName(controlPlane?.metadata.ownerReferences?.[0]?.name ?? seen.name);
+  const secretName = kubeconfigSecretName(controlPlane === undefined ? seen.name : accessOwner({ controlPlane }));
   const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name: secretName });
   const kubeconfig = secret === undefined ? undefined : secretText(secret, "kubeconfig");
   if (kubeconfig === undefined) return only(`Secret ${secretName} holds no kubeconfig of the cluster.`);
