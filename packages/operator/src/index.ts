@@ -21,8 +21,6 @@ export type { Permission, PermissionFeature, PolicyRule } from "./permissions.ts
 
 // For tests that replace a rule, and for tools that print decisions.
 export { decide, defaultRules } from "./controllers/taloscontrolplane/decide.ts";
-export type { Action, Decision, Observed, Rule, Verdict } from "./controllers/taloscontrolplane/model.ts";
-export type { ClusterFacts, MachineFact } from "./controllers/taloscontrolplane/record/facts.ts";
 export { explain } from "./explaining/explain.ts";
 export type { ExplainInput, Explanation, WaitedFor } from "./explaining/explain.ts";
 export type { Explained } from "./explaining/what-stands.ts";
@@ -31,7 +29,6 @@ export type { EditedAddon, WhatIfAddon, WhatIfAddonPorts } from "./explaining/wh
 export { whatIf } from "./explaining/what-if.ts";
 export type { EditedObject, WhatIf, WhatIfPorts } from "./explaining/what-if.ts";
 export { printPlan } from "./controllers/taloscontrolplane/planning/print-plan.ts";
-export type { Plan, PlanStep, PlannedEffect } from "./controllers/taloscontrolplane/planning/plan.ts";
 export { printExplanation } from "./explaining/print-explanation.ts";
 export { readTreeInput } from "./explaining/read-status.ts";
 export { findInTrees, statusTrees } from "./explaining/status-tree.ts";
@@ -47,3 +44,7 @@ export {
 export type { BackupAccess, ManifestKey } from "./explaining/backup-access.ts";
 export { EffectError, isEffectError } from "./errors.ts";
 export type { EffectErrorCode } from "./errors.ts";
+export type { Action, PlannedEffect } from "./model/effect.ts";
+export type { Decision, Plan, PlanStep, Rule, Verdict } from "./model/decision.ts";
+export type { Observed } from "./model/observation.ts";
+export type { ClusterFacts, MachineFact } from "./model/record.ts";

@@ -35,7 +35,6 @@ import { childIndexers, clusterIndexers } from "./controllers/kubernetescluster/
 import { createMachineIdentityController } from "./controllers/machine/controller.ts";
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
 import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
-import type { Decision } from "./controllers/taloscontrolplane/model.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
 import { createEtcdBackupController } from "./controllers/etcdbackup/controller.ts";
@@ -64,6 +63,7 @@ import { createOperatorFigures } from "./metrics/figures.ts";
 import { createTelling } from "./telling/telling.ts";
 import { noRunner } from "./workers/no-runner.ts";
 import type { OperatorDependencies } from "./options.ts";
+import type { Decision } from "./model/decision.ts";
 
 /** A file system that says nothing for so long hangs. A pass is held up by it once. Milliseconds. */
 const FILE_TIMEOUT_MS = 5_000;

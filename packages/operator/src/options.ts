@@ -15,7 +15,7 @@ import type {
 import type { AddonRunner, HelmPresence } from "./addons/runner.ts";
 import type { BackupRunner } from "./backups/runner.ts";
 import type { ClusterDefaultOptions } from "./controllers/kubernetescluster/defaults.ts";
-import type { Rule } from "./controllers/taloscontrolplane/model.ts";
+import type { Rule } from "./model/decision.ts";
 
 /** What an operator is made from. It opens nothing itself: every socket, clock and key comes in here. */
 export interface OperatorDependencies {

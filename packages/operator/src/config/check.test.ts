@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import { checkConfig } from "./check.ts";
 import type { ConfigCheck } from "./check.ts";
-import type { MachineSettings } from "./settings.ts";
 import { renderInput } from "../testing/render-input.ts";
+import type { MachineSettings } from "../model/machine.ts";
 
 function check(version: string, machineSpec: MachineSettings, over: Partial<TalosControlPlaneSpec> = {}): ConfigCheck {
   return checkConfig(renderInput(version, machineSpec, over));

@@ -8,32 +8,7 @@ import {
 } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { ConfigText } from "@talos-operator/talos/client";
-
-/**
- * A whole machine config that a person wrote, taken as it is in place of a generated one. What is printed of it, and what may be compared and remembered, is
- * everything but the text: that may hold the cluster's keys.
- */
-export interface ConfigBase {
-  /** For people: `ConfigMap demo-config, key controlplane.yaml`. */
-  readonly source: string;
-  /** Of the text. */
-  readonly hash: string;
-  readonly machineType: string | undefined;
-  readonly endpoint: string | undefined;
-  readonly podSubnets: readonly string[];
-  readonly serviceSubnets: readonly string[];
-  /** With `v`; `undefined` when it names no kubelet image. */
-  readonly kubernetesVersion: string | undefined;
-  readonly installDisk: string | undefined;
-  /** Of the whole secrets bundle in it; `undefined` when it holds no keys, as that of a worker, or not all. */
-  readonly fingerprint: string | undefined;
-  /** Names of keys and tokens in it; with all of them there is a fingerprint. */
-  readonly keys: readonly string[];
-  readonly clusterId: string | undefined;
-  /** Its kubelet asks the cluster for the certificate that it serves with. */
-  readonly rotatesServerCertificates: boolean;
-  readonly text: ConfigText;
-}
+import type { ConfigBase } from "../model/machine.ts";
 
 /** What a text says of itself. @throws ConfigError for one that cannot be read */
 export function readConfigBase(text: string, source: string): ConfigBase {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { DiskSelector } from "@talos-operator/api";
-import type { SeenDisk } from "../looking/look.ts";
 import { isSelected, saysSomething } from "./disk-selector.ts";
 import { wantedDisk, wantedSelector } from "./wanted-disk.ts";
+import type { SeenDisk } from "../model/look.ts";
 
 const disk: SeenDisk = {
   path: "/dev/sda",

@@ -1,6 +1,6 @@
 import type { DiskSelector } from "@talos-operator/api";
 import { parseByteSize } from "@talos-operator/talos";
-import type { SeenDisk } from "../looking/look.ts";
+import type { SeenDisk } from "../model/look.ts";
 
 /** Whether a selector asks for anything at all. */
 export function saysSomething(selector: DiskSelector | undefined): selector is DiskSelector {

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { describeMachineConfig, generateMachineConfig } from "@talos-operator/talos";
 import { installDifference } from "./install-difference.ts";
-import type { InstallDifference } from "./install-difference.ts";
 import { noSecrets } from "./no-secrets.ts";
-import type { MachineSettings } from "./settings.ts";
+import type { InstallDifference } from "../model/config.ts";
+import type { MachineSettings } from "../model/machine.ts";
 
 const OWN = "ghcr.io/siderolabs/installer";
 const OTHER = "factory.talos.dev/installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";

@@ -1,18 +1,7 @@
 import type { MachineConfigFacts } from "@talos-operator/talos";
 import { wantedDisk } from "./wanted-disk.ts";
-import type { MachineSettings } from "./settings.ts";
-
-/** What a machine was installed with, as its configuration tells, where the spec asks for something else by now. Each part only where it differs. */
-export interface InstallDifference {
-  readonly image?: Differing<string>;
-  readonly disk?: Differing<string>;
-  readonly wipe?: Differing<boolean>;
-}
-
-interface Differing<T> {
-  readonly asked: T;
-  readonly runs: T;
-}
+import type { MachineSettings } from "../model/machine.ts";
+import type { Differing, InstallDifference } from "../model/config.ts";
 
 /**
  * Compares what only an installation reads. `undefined` where nothing differs, and for machines that were not installed (containers).

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { SeenDisk, SeenDiskFacts } from "../looking/look.ts";
 import { chooseInstallDisk } from "./install-disk.ts";
 import type { DiskQuestion } from "./install-disk.ts";
+import type { SeenDisk, SeenDiskFacts } from "../model/look.ts";
 
 function disk(path: string, over: Partial<SeenDisk> = {}): SeenDisk {
   return { path, sizeBytes: 64e9, transport: "virtio", isReadOnly: false, isCdrom: false, foreignContent: [], ...over };

@@ -1,6 +1,6 @@
 import type { DiskSelector } from "@talos-operator/api";
 import { isSelected, selectorWords } from "./disk-selector.ts";
-import type { SeenDisk } from "../looking/look.ts";
+import type { SeenDisk } from "../model/look.ts";
 
 /** Where Talos goes on a machine, or why that cannot be said. */
 export type DiskChoice =

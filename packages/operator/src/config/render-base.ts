@@ -2,8 +2,8 @@ import { load } from "js-yaml";
 import { defaultInstallerImage, describeMachineConfig, generateMachineConfig, patchMachineConfig } from "@talos-operator/talos";
 import type { MachineConfigInput } from "@talos-operator/talos";
 import { foreignKeys } from "./config-base.ts";
-import type { ConfigBase } from "./config-base.ts";
 import { ConfigRefusal } from "./refusal.ts";
+import type { ConfigBase } from "../model/machine.ts";
 
 /** Newest contract that has keys and identity in the document v1alpha1. */
 const LAST_WITH_KEYS_INSIDE = "1.13";

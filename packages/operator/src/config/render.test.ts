@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
-import type { MachineSettings } from "./settings.ts";
 import { renderInput } from "../testing/render-input.ts";
+import type { MachineSettings } from "../model/machine.ts";
 
 function config(version: string, machineSpec: MachineSettings, over: Partial<TalosControlPlaneSpec> = {}): string {
   return renderMachineConfig({ ...renderInput(version, machineSpec, over), secrets: noSecrets });

@@ -9,11 +9,11 @@ import {
   tryParseVersion,
 } from "@talos-operator/talos";
 import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
-import type { MachineSettings } from "./settings.ts";
 import { patchTexts } from "./patch-texts.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { ConfigRefusal } from "./refusal.ts";
 import { renderBase } from "./render-base.ts";
+import type { MachineSettings } from "../model/machine.ts";
 
 /** Everything that one machine's configuration is made from. */
 export interface RenderInput {

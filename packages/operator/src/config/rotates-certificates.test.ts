@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { controlPlane } from "../testing/builders.ts";
-import type { MachineSettings } from "./settings.ts";
 import { rotatesCertificates } from "./rotates-certificates.ts";
+import type { MachineSettings } from "../model/machine.ts";
 
 const kubelet = (fields: object): Record<string, unknown> => ({ machine: { kubelet: fields } });
 const argument = (value: string): Record<string, unknown> => kubelet({ extraArgs: { "rotate-server-certificates": value } });

@@ -1,5 +1,6 @@
 import { describeMachineConfig, patchMachineConfig } from "@talos-operator/talos";
 import type { MachineConfigFacts } from "@talos-operator/talos";
+import type { ComponentDifference } from "../model/config.ts";
 
 /** Where each image stands: inside v1alpha1, or in a document of its own (Talos 1.14 and newer). */
 const imagePlaces: readonly ImagePlace[] = [
@@ -42,13 +43,6 @@ function imagePatches(want: MachineConfigFacts, runs: MachineConfigFacts): reado
       ? [{ apiVersion: "v1alpha1", kind, image: running }]
       : [{ [section]: { [part]: { image: running } } }];
   });
-}
-
-/** A component that a person asks for in another version than runs. */
-export interface ComponentDifference {
-  readonly component: string;
-  readonly asked: string;
-  readonly runs: string;
 }
 
 /**

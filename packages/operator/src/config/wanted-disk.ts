@@ -1,6 +1,6 @@
 import type { DiskSelector } from "@talos-operator/api";
 import { saysSomething } from "./disk-selector.ts";
-import type { MachineSettings } from "./settings.ts";
+import type { MachineSettings } from "../model/machine.ts";
 
 /**
  * The disk that settings name for the installation: in a patch, which comes last, in `installDisk`, or in a whole config that a person wrote. `undefined` =

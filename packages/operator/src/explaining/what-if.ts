@@ -23,16 +23,17 @@ import { configHashOf } from "../controllers/taloscontrolplane/config-changes/co
 import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
 import { defaultRules } from "../controllers/taloscontrolplane/decide.ts";
 import { machineFact, mayHoldConfig } from "../controllers/taloscontrolplane/record/facts.ts";
-import type { ClusterFacts } from "../controllers/taloscontrolplane/record/facts.ts";
 import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
 import { asMade, fixedPropertyProblems } from "../controllers/taloscontrolplane/spec/fixed-properties.ts";
-import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 import { foresee } from "../controllers/taloscontrolplane/planning/foresee.ts";
-import type { Plan } from "../controllers/taloscontrolplane/planning/plan.ts";
-import type { SeenConfig } from "../controllers/taloscontrolplane/config-changes/seen-config.ts";
 import { controlPlaneProblems, workerProblems } from "../controllers/taloscontrolplane/spec/spec-problems.ts";
 import { changesBetween } from "../config/changes-between.ts";
-import type { Look, SeenEtcd, Silent } from "../looking/look.ts";
+import type { ClusterFacts } from "../model/record.ts";
+import type { DeclaredMachine, MachineName } from "../model/machine.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { Plan } from "../model/decision.ts";
+import type { SeenConfig } from "../model/config.ts";
+import type { Look, SeenEtcd, Silent } from "../model/look.ts";
 
 /** How long a machine that was reported as silent counts as silent at least, in milliseconds: longer than anything waits for its return. */
 const SILENT_FOR_MS = 15 * 60_000;

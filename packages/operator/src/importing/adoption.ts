@@ -3,19 +3,8 @@ import { isConfigError } from "@talos-operator/talos";
 import { isTalosError } from "@talos-operator/talos/client";
 import { elapsedMs } from "../elapsed.ts";
 import { isEffectError } from "../errors.ts";
-import type { MachineName } from "../controllers/taloscontrolplane/model.ts";
-import type { FoundBundle } from "./found-bundles.ts";
-import type { MachineReading } from "./read-machine.ts";
-
-/** A cluster that runs and that this operator does not know yet, as the rules see it. Plain data without keys. */
-export interface SeenAdoption {
-  /** True when the annotation asks for it; false when only traces of another operator were found. */
-  readonly isAsked: boolean;
-  /** `undefined` = the places could not be read. */
-  readonly places: readonly FoundBundle[] | undefined;
-  /** Configurations that were read, by machine; one that could not be read is a word why. */
-  readonly readings: ReadonlyMap<MachineName, MachineReading | string>;
-}
+import type { MachineName } from "../model/machine.ts";
+import type { FoundBundle, MachineReading } from "../model/adoption.ts";
 
 /** Readings are made anew after this time. Milliseconds. */
 const READ_AGAIN_MS = 120_000;

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Look } from "../looking/look.ts";
 import { controlPlane, member, observed, running } from "../testing/builders.ts";
-import type { SeenAdoption } from "./adoption.ts";
 import { assessImport } from "./assess.ts";
-import type { FoundBundle } from "./found-bundles.ts";
-import type { MachineReading } from "./read-machine.ts";
+import type { Look } from "../model/look.ts";
+import type { FoundBundle, MachineReading, SeenAdoption } from "../model/adoption.ts";
 
 const place: FoundBundle = { source: "Secret demo-state", fingerprint: "f", clusterId: "id" };
 const whole: MachineReading = {

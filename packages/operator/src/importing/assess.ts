@@ -2,18 +2,16 @@ import { createHash } from "node:crypto";
 import { bundleSecretName, findingsMessage } from "@talos-operator/api";
 import { foundConfigHash } from "../controllers/taloscontrolplane/config-changes/config-hash.ts";
 import { withDecisions } from "../controllers/taloscontrolplane/record/facts.ts";
-import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/record/facts.ts";
 import { networksOf } from "../controllers/taloscontrolplane/spec/fixed-properties.ts";
 import { stateOf } from "../controllers/taloscontrolplane/conditions/machine-state.ts";
 import { wantedMeta } from "../controllers/taloscontrolplane/config-changes/meta-plan.ts";
-import type { Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
 import { poolFact } from "../controllers/taloscontrolplane/membership/plan-machines.ts";
 import { hostOf } from "../controllers/taloscontrolplane/membership/removal.ts";
 import { etcdQuorum } from "../controllers/taloscontrolplane/membership/quorum.ts";
-import type { SeenAdoption } from "./adoption.ts";
 import { placesOf } from "./found-bundles.ts";
-import type { FoundBundle } from "./found-bundles.ts";
-import type { MachineReading } from "./read-machine.ts";
+import type { ClusterFacts, MachineFact } from "../model/record.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { FoundBundle, MachineReading, SeenAdoption } from "../model/adoption.ts";
 
 /** Where a takeover stands. */
 export type ImportState =

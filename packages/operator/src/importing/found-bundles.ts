@@ -9,20 +9,10 @@ import {
   secretsBundleFromMachineConfig,
 } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
-import type { ConfigBase } from "../config/config-base.ts";
 import { secretText, secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
-
-/** A place where another operator, or a person, left the keys of a cluster. No keys in it. */
-export interface FoundBundle {
-  /** For people: `Secret demo-state`. */
-  readonly source: string;
-  /** Empty when the content is no whole bundle. */
-  readonly fingerprint: string;
-  readonly clusterId: string;
-  /** Why it cannot be used; no part of the content. */
-  readonly problem?: string;
-}
+import type { ConfigBase } from "../model/machine.ts";
+import type { FoundBundle } from "../model/adoption.ts";
 
 /** All places that were looked at, and the keys of the first usable one. */
 export interface FoundBundles {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Look } from "../looking/look.ts";
 import { controlPlane, member, observed, running, silent } from "../testing/builders.ts";
-import type { FoundBundle } from "./found-bundles.ts";
 import { importSources } from "./import-sources.ts";
-import type { MachineReading } from "./read-machine.ts";
+import type { Look } from "../model/look.ts";
+import type { FoundBundle, MachineReading } from "../model/adoption.ts";
 
 const place: FoundBundle = { source: "Secret demo-state", fingerprint: "f", clusterId: "id" };
 const whole: MachineReading = {

@@ -2,13 +2,12 @@ import type { TalosControlPlane } from "@talos-operator/api";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { inTurn, voterOf } from "../controllers/taloscontrolplane/membership/backup-sources.ts";
 import type { BackupSources, NoSources } from "../controllers/taloscontrolplane/membership/backup-sources.ts";
-import type { DeclaredMachine } from "../controllers/taloscontrolplane/model.ts";
-import type { Look } from "../looking/look.ts";
-import type { SeenAdoption } from "./adoption.ts";
 import { agreedPlace } from "./assess.ts";
 import { placesOf } from "./found-bundles.ts";
-import type { FoundBundle, FoundBundles } from "./found-bundles.ts";
-import type { MachineReading } from "./read-machine.ts";
+import type { FoundBundles } from "./found-bundles.ts";
+import type { DeclaredMachine } from "../model/machine.ts";
+import type { Look } from "../model/look.ts";
+import type { FoundBundle, MachineReading, SeenAdoption } from "../model/adoption.ts";
 
 type RunningLook = Extract<Look, { readonly kind: "running" }>;
 

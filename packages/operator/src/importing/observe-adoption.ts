@@ -5,12 +5,12 @@ import { elapsedMs } from "../elapsed.ts";
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { withAdminClient } from "../controllers/taloscontrolplane/effects/admin-client.ts";
-import type { Observed } from "../controllers/taloscontrolplane/model.ts";
 import { equip } from "../controllers/taloscontrolplane/fresh-copies.ts";
 import { writtenConfig } from "../controllers/taloscontrolplane/spec/written-config.ts";
 import type { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
 import { findBundles } from "./found-bundles.ts";
 import { readMachine } from "./read-machine.ts";
+import type { Observed } from "../model/observation.ts";
 
 /** How long the places where keys are left count as what is there. */
 const PLACES_FRESH_MS = 10_000;

@@ -1,33 +1,14 @@
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import { describeMachineConfig, fingerprintSecretsBundle, secretsBundleFromMachineConfig } from "@talos-operator/talos";
-import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
+import type { MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
 import { resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { configHashOf } from "../controllers/taloscontrolplane/config-changes/config-hash.ts";
-import type { DeclaredMachine } from "../controllers/taloscontrolplane/model.ts";
 import { readConfig } from "../controllers/taloscontrolplane/config-changes/read-config.ts";
 import { EffectError } from "../errors.ts";
 import { LONGEST_UUID, toldWord } from "../looking/told-words.ts";
-
-/** What a running machine's own configuration says of the cluster it belongs to. No keys. */
-export interface MachineReading {
-  /** SMBIOS UUID; empty where the machine tells none. */
-  readonly uuid: string;
-  readonly machineType: "controlplane" | "worker" | undefined;
-  readonly clusterId: string;
-  readonly clusterName: string;
-  readonly endpoint: string;
-  readonly dnsDomain: string;
-  readonly podSubnets: readonly string[];
-  readonly serviceSubnets: readonly string[];
-  /** With `v`; empty when the configuration names no image of the kubelet. */
-  readonly kubernetesVersion: string;
-  readonly installDisk: string | undefined;
-  /** False when its keys are not those of the bundle that was found. */
-  readonly hasKeysOfBundle: boolean;
-  /** What this operator would write otherwise, values redacted. */
-  readonly changes: readonly ConfigChange[];
-}
+import type { DeclaredMachine } from "../model/machine.ts";
+import type { MachineReading } from "../model/adoption.ts";
 
 /** Whom to read, and what is compared. */
 export interface MachineQuestion {

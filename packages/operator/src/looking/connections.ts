@@ -1,8 +1,8 @@
 import { createTalosClient } from "@talos-operator/talos/client";
 import type { TalosClient } from "@talos-operator/talos/client";
 import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
-import type { Hardware, InMaintenance, SeenEtcd, SeenVersion } from "./look.ts";
 import { Steady } from "./steady.ts";
+import type { Hardware, InMaintenance, SeenEtcd, SeenVersion } from "../model/look.ts";
 
 /** The certificate with which a cluster's machines are looked at (`os:reader`). */
 export type ReaderCredentials = Extract<TalosCredentials, { readonly kind: "mutual" }>;

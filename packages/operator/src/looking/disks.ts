@@ -1,7 +1,7 @@
 import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, DiskSpec, TalosClient } from "@talos-operator/talos/client";
-import type { SeenDisk, SeenDiskFacts } from "./look.ts";
 import { bounded, toldWord } from "./told-words.ts";
+import type { SeenDisk, SeenDiskFacts } from "../model/look.ts";
 
 const discoveredVolume = untypedKind("DiscoveredVolumes.block.talos.dev", "runtime");
 

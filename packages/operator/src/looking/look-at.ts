@@ -5,8 +5,8 @@ import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
 import { etcdHasData } from "./etcd-files.ts";
 import { hasStopped } from "./look.ts";
-import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "./look.ts";
 import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
+import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "../model/look.ts";
 
 /** Deadline of each call of a look. */
 export const LOOK_TIMEOUT_MS = 3_000;

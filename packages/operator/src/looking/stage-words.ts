@@ -1,4 +1,4 @@
-import type { Running } from "./look.ts";
+import type { Running } from "../model/look.ts";
 
 /** Stages in which a machine comes up by itself, and its node with it. */
 const COMING_UP: ReadonlySet<string> = new Set(["installing", "booting", "rebooting", "upgrading"]);

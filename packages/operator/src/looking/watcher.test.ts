@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
-import type { Look, Running, SeenEtcd } from "./look.ts";
 import { Watcher } from "./watcher.ts";
+import type { Look, Running, SeenEtcd } from "../model/look.ts";
 
 const HOUR = 3_600_000;
 

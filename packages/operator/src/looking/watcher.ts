@@ -1,6 +1,6 @@
 import type { RandomSource, ScheduledTimer, Timers } from "@talos-operator/ports";
 import { isSameLook, isSameStep, isUnread, isWell } from "./look.ts";
-import type { Look } from "./look.ts";
+import type { Look } from "../model/look.ts";
 
 /**
  * How often a machine is looked at: `eager` while something is expected of it, `beside` while something is expected of another machine of its cluster,

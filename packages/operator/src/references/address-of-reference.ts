@@ -1,14 +1,8 @@
 import { parseHost, quote } from "@talos-operator/api";
-import type { ObjectReference, ReadyReason } from "@talos-operator/api";
+import type { ObjectReference } from "@talos-operator/api";
 import { findByJsonPath, JsonPathError, parseJsonPath } from "./json-path.ts";
 import type { JsonPath } from "./json-path.ts";
-
-/** Why the address of a machine is not known, for the condition that says so. */
-export interface AddressProblem {
-  readonly reason: ReadyReason;
-  /** What is wrong, and what to do. Never a value out of the referenced object: it may be one that the author of the reference must not read. */
-  readonly message: string;
-}
+import type { AddressProblem } from "../model/machine.ts";
 
 /** What a reference gave. */
 export type Resolution =

@@ -5,8 +5,8 @@ import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-
 import type { Clock } from "@talos-operator/ports";
 import { isConfigError } from "@talos-operator/talos";
 import { readConfigBase } from "../config/config-base.ts";
-import type { ConfigBase } from "../config/config-base.ts";
 import { elapsedMs } from "../elapsed.ts";
+import type { ConfigBase } from "../model/machine.ts";
 
 /** One key of a ConfigMap in the namespace of the object that refers. */
 export interface ConfigReference {

@@ -4,8 +4,9 @@ import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { elapsedMs } from "../elapsed.ts";
 import { addressIn, allowedReference, unresolved, usableReference } from "./address-of-reference.ts";
-import type { AddressProblem, Resolution, UsableReference } from "./address-of-reference.ts";
+import type { Resolution, UsableReference } from "./address-of-reference.ts";
 import { createDiscovery } from "./discovery.ts";
+import type { AddressProblem } from "../model/machine.ts";
 
 /** What references gave in one pass, asked by the reference and the namespace of the object that refers. */
 export type AddressBook = (reference: ObjectReference, namespace: string) => Resolution;

@@ -5,6 +5,7 @@ import type { Clock, KeyPair, Keys } from "@talos-operator/ports";
 import { checkAuthority } from "@talos-operator/talos";
 import { secretText, secretType } from "./secret.ts";
 import type { Secret } from "./secret.ts";
+import type { SeenGiven } from "../model/observation.ts";
 
 /** Keys of a Secret with given secrets. */
 export const givenSecretKeys = { token: "token", certificate: "ca.crt", key: "ca.key" } as const;
@@ -19,13 +20,6 @@ const TRIAL_LIFETIME_MS = 3_600_000;
 export interface GivenSecrets {
   readonly token: string;
   readonly authority: KeyPair;
-}
-
-/** What the rules may know of them: where they are, and why they cannot be used. No part of the content. */
-export interface SeenGiven {
-  /** For people: `Secret demo-given`. */
-  readonly source: string;
-  readonly problem?: string;
 }
 
 /** Name of the Secret that an object says its keys are given in; `undefined` = the operator makes all of them. */

@@ -1,9 +1,10 @@
 import { conditionFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import type { ClusterFacts, MachineFact } from "../controllers/taloscontrolplane/record/facts.ts";
 import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
-import type { DeclaredMachine, Observed, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
-import type { InMaintenance, Look, Running, SeenEtcd } from "../looking/look.ts";
+import type { ClusterFacts, MachineFact } from "../model/record.ts";
+import type { DeclaredMachine } from "../model/machine.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { InMaintenance, Look, Running, SeenEtcd } from "../model/look.ts";
 
 /** The moment of every observation in tables. */
 export const NOW = Date.UTC(2026, 0, 1, 12);

@@ -17,10 +17,8 @@ import { demandKept } from "../controllers/taloscontrolplane/effects/demand-kept
 import { demandReconciled } from "../controllers/taloscontrolplane/effects/demand-reconciled.ts";
 import { demandUnpaused } from "../controllers/taloscontrolplane/effects/demand-unpaused.ts";
 import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
-import type { Effects } from "../controllers/taloscontrolplane/execute.ts";
 import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
 import { createGuard } from "../controllers/taloscontrolplane/effects/guard.ts";
-import type { Action, Observed } from "../controllers/taloscontrolplane/model.ts";
 import { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
 import { EffectError, isEffectError } from "../errors.ts";
 import type { Leading } from "../leading.ts";
@@ -28,6 +26,9 @@ import { LookGate } from "../looking/look-gate.ts";
 import { Turnstile } from "../looking/turnstile.ts";
 import { createAccessStore } from "../secrets/access-store.ts";
 import { createBundleStore, usableBundle } from "../secrets/bundle-store.ts";
+import type { Action } from "../model/effect.ts";
+import type { Observed } from "../model/observation.ts";
+import type { Effects } from "../controllers/taloscontrolplane/effects/ports.ts";
 
 /** Where effects act. */
 export interface EffectPlace {

@@ -15,8 +15,9 @@ export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolpl
 
 export type { DecidedPass } from "./effects.ts";
 export type { MemoryFiles } from "./memory-files.ts";
-export type { IntentFact } from "../controllers/taloscontrolplane/record/facts.ts";
 export type { Leading } from "../leading.ts";
-export type { ClusterFacts } from "../controllers/taloscontrolplane/record/facts.ts";
-export type { Action, Observed, Rule, SeenMachine } from "../controllers/taloscontrolplane/model.ts";
-export type { EtcdMember, SeenEtcd } from "../looking/look.ts";
+export type { ClusterFacts, IntentFact } from "../model/record.ts";
+export type { Action } from "../model/effect.ts";
+export type { Observed, SeenMachine } from "../model/observation.ts";
+export type { Rule } from "../model/decision.ts";
+export type { EtcdMember, SeenEtcd } from "../model/look.ts";

@@ -1,6 +1,6 @@
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import type { RenderInput } from "../config/render.ts";
-import type { MachineSettings } from "../config/settings.ts";
+import type { MachineSettings } from "../model/machine.ts";
 
 /** What a config of a control plane of the cluster `demo` is made from, but for its secrets. */
 export function renderInput(

@@ -5,11 +5,10 @@ import { runDrain } from "./drain-run.ts";
 import type { DrainPorts } from "./drain-run.ts";
 import { nodeType } from "./kinds.ts";
 import type { NodeObject } from "./kinds.ts";
-import type { DrainState, SeenDrain } from "./seen-drain.ts";
 import { seenNode } from "./seen-node.ts";
-import type { NodeOwner, SeenNode } from "./seen-node.ts";
 import { openWorkloadApi } from "./workload-api.ts";
 import type { WorkloadApi, WorkloadPlace, WorkloadPorts, WorkloadUser } from "./workload-api.ts";
+import type { DrainState, NodeOwner, SeenDrain, SeenNode, SeenNodes } from "../model/workload.ts";
 
 /** A drain that no rule has asked for in this time is given up. */
 const WANTED_MS = 60_000;
@@ -19,20 +18,6 @@ const BEGIN_ANEW_MS = 2_000;
 
 /** Longest that one call may take. */
 const CALL_MS = 5_000;
-
-/** The Nodes of the managed cluster as last listed. */
-export interface SeenNodes {
-  /** When they were last asked for, answered or not. Milliseconds since the epoch. */
-  readonly at: number;
-  /** `undefined` = nobody answered yet. */
-  readonly nodes: readonly SeenNode[] | undefined;
-  /** True while an answer is awaited. */
-  readonly isAsking: boolean;
-  /** Something was written since they were listed. */
-  readonly isStale: boolean;
-  /** Machines whose Nodes this process cordoned and has not made schedulable again, with the names of the Nodes. */
-  readonly cordoned: ReadonlyMap<string, string>;
-}
 
 /** What a drain is about. */
 export interface DrainRequest extends NodeOwner {

@@ -5,10 +5,11 @@ import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { KubeTransport } from "@talos-operator/ports";
-import { cordon, CORDON_MARK, uncordon } from "./cordon.ts";
+import { cordon, uncordon } from "./cordon.ts";
 import { nodeType } from "./kinds.ts";
 import type { NodeObject } from "./kinds.ts";
 import { deleteNodeObject } from "./node-objects.ts";
+import { CORDON_MARK } from "./seen-node.ts";
 
 const owner = { uuid: "00112233-4455-6677-8899-aabbccddeeff", address: "10.0.0.1" };
 const options = { timeoutMs: 1_000 };

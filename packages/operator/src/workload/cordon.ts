@@ -1,14 +1,10 @@
 import { isConflict } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { KubeCallOptions } from "@talos-operator/ports";
-import { OPERATOR_GROUP } from "@talos-operator/api";
 import { nodeType } from "./kinds.ts";
 import type { NodeObject } from "./kinds.ts";
-import { isNodeOf, seenNode } from "./seen-node.ts";
-import type { NodeOwner } from "./seen-node.ts";
-
-/** Annotation on a Node that we cordoned, so that exactly our own cordon is taken off again, whoever leads by then. Value: for what it was done. */
-export const CORDON_MARK = `${OPERATOR_GROUP}/cordoned-for`;
+import { isNodeOf, seenNode, CORDON_MARK } from "./seen-node.ts";
+import type { NodeOwner } from "../model/workload.ts";
 
 const FIELD_MANAGER = "talos-operator/workload";
 

@@ -7,12 +7,12 @@ import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runt
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { KubeRequest, KubeResponse, KubeTransport } from "@talos-operator/ports";
 import { EffectError } from "../errors.ts";
-import { CORDON_MARK } from "./cordon.ts";
 import { runDrain } from "./drain-run.ts";
 import type { DrainPorts } from "./drain-run.ts";
 import { nodeType, podType } from "./kinds.ts";
 import type { NodeObject } from "./kinds.ts";
-import type { DrainState } from "./seen-drain.ts";
+import type { DrainState } from "../model/workload.ts";
+import { CORDON_MARK } from "./seen-node.ts";
 
 const uuid = "00112233-4455-6677-8899-aabbccddeeff";
 const owner = { uuid, address: "10.0.0.1" };

@@ -7,11 +7,12 @@ import { evict } from "./evict.ts";
 import { podType } from "./kinds.ts";
 import type { PodObject } from "./kinds.ts";
 import { podsToLeave, podText } from "./pods.ts";
-import { BLOCKED_NAMED } from "./seen-drain.ts";
-import type { BlockedPod, DrainState } from "./seen-drain.ts";
-import type { NodeOwner } from "./seen-node.ts";
 import { CERTIFICATE_IN_USE_MS } from "./workload-api.ts";
 import type { WorkloadApi } from "./workload-api.ts";
+import type { BlockedPod, DrainState, NodeOwner } from "../model/workload.ts";
+
+/** Most pods that are named; the rest is counted. */
+const BLOCKED_NAMED = 5;
 
 /** Longest that one call may take. */
 const CALL_MS = 10_000;

@@ -5,18 +5,18 @@ import { createX509Keys, systemClock, systemTimers } from "@talos-operator/adapt
 import { KubeApiError } from "@talos-operator/kube-runtime";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
-import { CORDON_MARK, cordon, uncordon } from "./cordon.ts";
+import { cordon, uncordon } from "./cordon.ts";
 import { runDrain } from "./drain-run.ts";
 import { evict } from "./evict.ts";
 import { nodeType, podType } from "./kinds.ts";
 import type { NodeObject, PodObject } from "./kinds.ts";
 import { deleteNodeObject } from "./node-objects.ts";
-import type { DrainState } from "./seen-drain.ts";
-import { seenNode } from "./seen-node.ts";
+import { seenNode, CORDON_MARK } from "./seen-node.ts";
 import { startGenuineCluster } from "./testing/adapters/genuine-cluster.ts";
 import type { GenuineCluster } from "./testing/adapters/genuine-cluster.ts";
 import { openWorkloadApi } from "./workload-api.ts";
 import type { WorkloadApi, WorkloadUser } from "./workload-api.ts";
+import type { DrainState } from "../model/workload.ts";
 
 const budgetType: ResourceType = {
   group: "policy",

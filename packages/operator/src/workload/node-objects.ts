@@ -4,7 +4,7 @@ import type { KubeCallOptions } from "@talos-operator/ports";
 import { nodeType } from "./kinds.ts";
 import type { NodeObject } from "./kinds.ts";
 import { seenNode } from "./seen-node.ts";
-import type { SeenNode } from "./seen-node.ts";
+import type { SeenNode } from "../model/workload.ts";
 
 /**
  * Deletes one Node object if it is still as was decided on: it fits, and no kubelet reports it ready. A Node that changes meanwhile stays.

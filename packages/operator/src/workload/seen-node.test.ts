@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isNodeOf, nodeOf, seenNode } from "./seen-node.ts";
-import type { SeenNode } from "./seen-node.ts";
+import type { SeenNode } from "../model/workload.ts";
 
 const uuid = "00112233-4455-6677-8899-aabbccddeeff";
 const node = (over: Partial<SeenNode> = {}): SeenNode => ({

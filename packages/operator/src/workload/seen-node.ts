@@ -1,26 +1,10 @@
-import { canonicalAddress } from "@talos-operator/api";
+import { OPERATOR_GROUP, canonicalAddress } from "@talos-operator/api";
 import { isVendorUuid } from "../controllers/taloscontrolplane/membership/identity.ts";
-import { CORDON_MARK } from "./cordon.ts";
 import type { NodeObject } from "./kinds.ts";
+import type { NodeOwner, SeenNode } from "../model/workload.ts";
 
-/** A Node of the managed cluster as the rules see it. */
-export interface SeenNode {
-  readonly name: string;
-  /** SMBIOS UUID that the kubelet tells, lower case; empty when it tells none. */
-  readonly uuid: string;
-  /** Canonical addresses and host names. */
-  readonly addresses: readonly string[];
-  readonly isReady: boolean;
-  /** Cordoned, and it was us. */
-  readonly isCordonedByUs: boolean;
-}
-
-/** What is known of a machine that a Node may belong to. */
-export interface NodeOwner {
-  /** SMBIOS UUID that was written down; empty where the machine has none. */
-  readonly uuid: string;
-  readonly address: string;
-}
+/** Annotation on a Node that we cordoned, so that exactly our own cordon is taken off again, whoever leads by then. Value: for what it was done. */
+export const CORDON_MARK = `${OPERATOR_GROUP}/cordoned-for`;
 
 /** Reads a Node. */
 export function seenNode(node: NodeObject): SeenNode {

@@ -1,10 +1,10 @@
 import { canonicalAddress, controllerOf, derivedName } from "@talos-operator/api";
 import type { TalosControlPlane, VitistackMachine } from "@talos-operator/api";
 import type { Store } from "@talos-operator/kube-runtime";
-import type { MachinePlace } from "../taloscontrolplane/membership/told-machines.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import { groupOfMachine } from "./machine-manifest.ts";
 import { talosMachineName } from "./pools.ts";
+import type { MachinePlace } from "../../model/record.ts";
 
 /**
  * Where the cluster of a control plane was installed, as the Machines of the KubernetesCluster say that made it. What a Machine says stays while its TalosMachine and

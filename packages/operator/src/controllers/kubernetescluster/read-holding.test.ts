@@ -4,12 +4,12 @@ import { normaliseCluster, type KubernetesCluster, type TalosControlPlane, type 
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { configured, controlPlane, facts, NOW } from "../../testing/builders.ts";
-import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { printRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import { clusterDefaults } from "./defaults.ts";
 import { machineAnnotations, machineLabels } from "./keys.ts";
 import type { Seen } from "./model.ts";
 import { readHolding } from "./read-holding.ts";
+import type { ClusterFacts } from "../../model/record.ts";
 
 const cluster: KubernetesCluster = {
   apiVersion: "vitistack.io/v1alpha1",

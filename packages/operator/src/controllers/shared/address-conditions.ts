@@ -1,6 +1,6 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
-import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
+import type { DeclaredMachine } from "../../model/machine.ts";
 
 /** Machines named in one message. */
 const MAX_NAMED = 10;

@@ -1,11 +1,10 @@
 import { finalizers } from "@talos-operator/api";
 import type { ConditionInput } from "@talos-operator/api";
-import type { Decision } from "../taloscontrolplane/model.ts";
 import { hashOfSteps } from "../taloscontrolplane/planning/plan.ts";
-import type { Plan, PlanStep } from "../taloscontrolplane/planning/plan.ts";
 import { dryRunCondition, notLookedYet } from "../taloscontrolplane/planning/dry-run-condition.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
 import type { ClusterSeen } from "./decide.ts";
+import type { Decision, Plan, PlanStep } from "../../model/decision.ts";
 
 /** What the brain found for the children that a cluster would have. */
 export interface ForeseenCluster {

@@ -23,7 +23,6 @@ import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
-import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
 import { clusterOf, controlPlaneOf, isOpenNow } from "./cluster-of.ts";
 import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
@@ -41,6 +40,7 @@ import { readManifests } from "./read-manifests.ts";
 import { turnsOf } from "./turns.ts";
 import { taskTimeOf } from "./time-of-run.ts";
 import { readAccess, readValues } from "./read-values.ts";
+import type { ClusterFacts } from "../../model/record.ts";
 
 const FIELD_MANAGER = "talos-operator/talosclusteraddonrelease";
 

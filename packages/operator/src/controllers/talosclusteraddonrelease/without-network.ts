@@ -1,7 +1,7 @@
 import { findCondition } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import type { HelmOptions } from "@talos-operator/helm";
-import type { ClusterFacts } from "../taloscontrolplane/record/facts.ts";
+import type { ClusterFacts } from "../../model/record.ts";
 
 /** Whether pods of this cluster cannot run yet, for the network plugin is to be installed by somebody: a release, for all that is known. */
 export function lacksNetwork(controlPlane: TalosControlPlane | undefined, { cni }: ClusterFacts): boolean {

@@ -1,7 +1,8 @@
 import { elapsedMs } from "../../elapsed.ts";
 import { hasAnswered } from "../shared/kstatus.ts";
 import type { Told } from "../shared/kstatus.ts";
-import type { MachineName, Observed } from "./model.ts";
+import type { MachineName } from "../../model/machine.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** The longest that a change waits for the statuses of others, in milliseconds: their controllers may be unable to write them, and a cluster needs no status. */
 const ANSWERS_WITHIN_MS = 2_000;

@@ -1,8 +1,8 @@
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../../elapsed.ts";
 import type { BrainOptions } from "./brain.ts";
-import type { Observed } from "./model.ts";
 import type { ClusterSession } from "./session.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** So long it counts that another operator was seen at work, in milliseconds; then it is looked again. */
 const COUNTS_MS = 25_000;

@@ -7,19 +7,19 @@ import type { Telling } from "../../telling/telling.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import type { Told } from "../shared/kstatus.ts";
 import type { LatestWords } from "../shared/latest.ts";
-import type { Look } from "../../looking/look.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
-import type { MachineFact } from "./record/facts.ts";
-import type { MachinePlace } from "./membership/told-machines.ts";
 import type { IdentityKind } from "./membership/identity.ts";
 import type { StoppedMachine } from "./membership/plan-machines.ts";
 import type { UnderWay } from "./membership/under-way.ts";
-import type { DeclaredMachine, Decision, Rule, SentEffect } from "./model.ts";
-import type { Plan } from "./planning/plan.ts";
 import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
+import type { Look } from "../../model/look.ts";
+import type { MachineFact, MachinePlace } from "../../model/record.ts";
+import type { DeclaredMachine } from "../../model/machine.ts";
+import type { Decision, Plan, Rule } from "../../model/decision.ts";
+import type { SentEffect } from "../../model/observation.ts";
 
 /** Field manager of the brain. */
 export const FIELD_MANAGER = "talos-operator/taloscontrolplane";

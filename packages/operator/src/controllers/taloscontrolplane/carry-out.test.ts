@@ -22,11 +22,11 @@ import { carryOut } from "./carry-out.ts";
 import type { EffectPorts } from "./carry-out.ts";
 import type { Cluster } from "./clusters.ts";
 import { readClusterRecord } from "./fresh-copies.ts";
-import type { Decision } from "./model.ts";
-import type { ObservePorts } from "./observe.ts";
 import { printRecord } from "./record/facts-codec.ts";
-import type { ClusterFacts, IntentFact } from "./record/facts.ts";
 import { ClusterSession } from "./session.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { ClusterFacts, IntentFact } from "../../model/record.ts";
+import type { ObservePorts } from "./observe-ports.ts";
 
 const key = { namespace: "default", name: "demo" };
 const one = configured("10.0.1.1", "worker", "demo-workers");

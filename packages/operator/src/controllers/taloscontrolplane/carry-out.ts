@@ -10,14 +10,15 @@ import { demandKept } from "./effects/demand-kept.ts";
 import { demandReconciled } from "./effects/demand-reconciled.ts";
 import { demandUnpaused } from "./effects/demand-unpaused.ts";
 import { executeAll } from "./execute.ts";
-import type { Effects } from "./execute.ts";
 import { readRecord } from "./record/facts-codec.ts";
-import type { ClusterFacts } from "./record/facts.ts";
 import { createGuard } from "./effects/guard.ts";
 import { createSends } from "./effects/sends.ts";
-import type { Decision, Observed } from "./model.ts";
 import type { ClusterSession } from "./session.ts";
 import { tellNews, tellWritten } from "./tell-news.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Observed } from "../../model/observation.ts";
+import type { Effects } from "./effects/ports.ts";
 
 /** So long a write waits for the cache to show it, in milliseconds; then the next pass sees what is there. */
 const CACHE_FOLLOWS_MS = 5_000;

@@ -6,22 +6,22 @@ import type { KnownMachine } from "./brain.ts";
 import { areKeysInDoubt } from "./conditions/keys-in-doubt.ts";
 import { foundedBy } from "./membership/etcd-view.ts";
 import { factsOf, intentOn, machineFact } from "./record/facts.ts";
-import type { ClusterFacts } from "./record/facts.ts";
 import { backupSources } from "./membership/backup-sources.ts";
 import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
 import { importSources } from "../../importing/import-sources.ts";
-import type { SeenAdoption } from "../../importing/adoption.ts";
 import { writtenConfig } from "./spec/written-config.ts";
-import type { ConfigBase } from "../../config/config-base.ts";
 import { identityOf } from "./membership/identity.ts";
 import { underWayOn } from "./membership/under-way.ts";
 import type { StoppedMachine } from "./membership/plan-machines.ts";
-import type { DeclaredMachine, Decision, Observed } from "./model.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
-import type { Plan } from "./planning/plan.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { isNameTaken } from "./spec/machine-names.ts";
 import type { ClusterSession } from "./session.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+import type { SeenAdoption } from "../../model/adoption.ts";
+import type { ConfigBase, DeclaredMachine } from "../../model/machine.ts";
+import type { Decision, Plan } from "../../model/decision.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** A cluster as the brain keeps it between passes. */
 export interface Cluster {

@@ -28,7 +28,6 @@ import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
 import { machinesToChange } from "./conditions/open-effects.ts";
 import { poolStates } from "./conditions/pool-state.ts";
-import type { Decision, MachineName, Observed } from "./model.ts";
 import { LateRecords } from "./record/late-records.ts";
 import { objectsActedOn } from "./objects-acted-on.ts";
 import { planPools } from "./planning/pool-plans.ts";
@@ -37,6 +36,9 @@ import type { Sight, Subject } from "./see.ts";
 import { ClusterSession } from "./session.ts";
 import { Surroundings } from "./surroundings.ts";
 import { tell, tellHeldRecord, tellStart } from "./tell.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { MachineName } from "../../model/machine.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** A pass that acted says nothing, for the next one follows at once; one that took so long does. Milliseconds. */
 const SLOW_PASS_MS = 5_000;

@@ -19,7 +19,7 @@ import {
 import type { TalosMachine } from "@talos-operator/api";
 import type { World } from "../../testing/builders.ts";
 import { decide } from "./decide.ts";
-import type { Action } from "./model.ts";
+import type { Action } from "../../model/effect.ts";
 
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const allConfigured = cps.map((address) => configured(address));

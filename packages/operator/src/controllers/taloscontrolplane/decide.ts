@@ -7,12 +7,10 @@ import { isChangingConfig } from "./config-changes/config-intents.ts";
 import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
 import { removalConditions } from "./conditions/describe-removal.ts";
-import type { Decision, Observed, Rule, Verdict, Waiting } from "./model.ts";
 import { withoutHeld } from "./held.ts";
 import { besideSnapshot } from "./beside-snapshot.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
-import type { Plan } from "./planning/plan.ts";
 import { dryRunCondition, notLookedYet } from "./planning/dry-run-condition.ts";
 import { answerAnnotations } from "./rules/answer-annotations.ts";
 import { keepAccess } from "./rules/access.ts";
@@ -33,6 +31,8 @@ import { refuseUnsafeSpec } from "./rules/spec.ts";
 import { tendCertificates } from "./rules/tend-certificates.ts";
 import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
 import { waitingOf, waitOrSettle } from "./rules/wait.ts";
+import type { Decision, Plan, Rule, Verdict, Waiting } from "../../model/decision.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [

@@ -7,17 +7,14 @@ import {
   talosMachineResource,
   talosWorkerResource,
 } from "@talos-operator/api";
-import type { ClusterRecord, EventReason, TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
 import { addFinalizer, deleteExactly, isAlreadyExists, isConflict, isControlledBy, removeFinalizer } from "@talos-operator/kube-runtime";
-import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
-import type { Clock, Keys, Logger, RandomSource, Span, SpanAttributes, TalosDialer } from "@talos-operator/ports";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { SpanAttributes } from "@talos-operator/ports";
 import { contractFor, fingerprintSecretsBundle, generateSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { wholeBundle } from "../../config/config-base.ts";
 import { EffectError } from "../../errors.ts";
-import type { Leading } from "../../leading.ts";
-import type { AccessStore } from "../../secrets/access-store.ts";
-import type { BundleStore } from "../../secrets/bundle-store.ts";
 import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.ts";
 import type { GivenSecrets } from "../../secrets/given-secrets.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
@@ -41,64 +38,16 @@ import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
 import { printRecord, readRecord } from "./record/facts-codec.ts";
 import { machineFact } from "./record/facts.ts";
-import type { ClusterFacts } from "./record/facts.ts";
-import type { Guard } from "./effects/guard.ts";
 import { concernedBy } from "./held.ts";
 import { pinKey } from "./membership/removal.ts";
 import { isMadeAnew } from "./membership/told-machines.ts";
-import type { Action, DeclaredMachine, MachineName, Observed, ObjectName } from "./model.ts";
 import { equip } from "./fresh-copies.ts";
-import type { ClusterSession } from "./session.ts";
 import { writtenConfig } from "./spec/written-config.ts";
-
-/** What carrying out needs. */
-export interface EffectPorts {
-  readonly client: KubeClient;
-  readonly dialer: TalosDialer;
-  readonly bundles: BundleStore;
-  readonly access: AccessStore;
-  readonly keys: Keys;
-  readonly clock: Clock;
-  readonly random: RandomSource;
-}
-
-/** One pass over one cluster, as its effects see it. */
-export interface Effects extends EffectPorts {
-  readonly seen: Observed;
-  readonly session: ClusterSession;
-  readonly guard: Guard;
-  readonly leading: Leading;
-  /** Told what came of each effect. */
-  readonly carriedOut: (effect: string, thrown: unknown) => void;
-  readonly log: Logger;
-  /** The span of the pass; each effect is one below it. */
-  readonly span: Span;
-  readonly signal: AbortSignal;
-  /** Makes a call to a machine that changes something: one that was sent is let end when the process stops. @throws EffectError `NOT_LEADING` */
-  letEnd<T>(call: () => Promise<T>): Promise<T>;
-  /** Reads the bundle that the record names, once for a pass. @throws EffectError `KEYS_UNUSABLE` */
-  bundle(): Promise<SecretsBundle>;
-  /** The facts as the last write of this pass left them. */
-  facts(): ClusterFacts;
-  /** Reports to people; best effort. */
-  event(regarding: KubeObject, reason: EventReason, action: string, note: string): void;
-  /** Tells what was just written into the record. */
-  written(before: ClusterFacts, after: ClusterFacts): void;
-  /** Tells that a machine took its configuration. */
-  configured(machine: MachineName): void;
-  /** @throws EffectError `ANOTHER_OPERATOR` while another operator is at work on this cluster */
-  demandAlone(isAdopted: boolean): Promise<void>;
-  /** @throws EffectError `MODE_CHANGED` when people want the cluster to be left alone by now */
-  demandReconciled(): Promise<void>;
-  /** @throws EffectError `MODE_CHANGED` when people want this machine, or its pool, to be left alone by now */
-  demandUnpaused(machine: MachineName): Promise<void>;
-  /** Fails where what this machine is to be configured for is being deleted by now. @throws EffectError `MODE_CHANGED` */
-  demandKept(machine: MachineName): Promise<void>;
-  /** Asks for another pass over this cluster. */
-  wake(): void;
-  /** Lets the caches catch up with a write of ours. */
-  caughtUp(kind: ObjectName["kind"], resourceVersion: string | undefined): Promise<void>;
-}
+import type { ClusterFacts } from "../../model/record.ts";
+import type { Action, ObjectName } from "../../model/effect.ts";
+import type { DeclaredMachine, MachineName } from "../../model/machine.ts";
+import type { Observed } from "../../model/observation.ts";
+import type { Effects } from "./effects/ports.ts";
 
 /** Carries out one action. It takes no decision: what it finds changed at the last moment it leaves to the next pass. */
 async function execute(action: Action, effects: Effects): Promise<void> {

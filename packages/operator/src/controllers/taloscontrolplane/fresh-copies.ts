@@ -5,12 +5,12 @@ import type { SecretsBundle } from "@talos-operator/talos";
 import { elapsedMs } from "../../elapsed.ts";
 import { mintCredentials, readerRenewalAt } from "../../secrets/credentials.ts";
 import { givenSecretsName, readGivenSecrets } from "../../secrets/given-secrets.ts";
-import type { Observed, Seen, SeenBundle, SeenRecord } from "./model.ts";
-import type { ObservePorts } from "./observe.ts";
 import { newerWord, readRecord } from "./record/facts-codec.ts";
 import { accessOwner } from "./rules/access.ts";
 import { seenAccess, seenBundle } from "./session.ts";
 import type { ClusterSession } from "./session.ts";
+import type { Observed, Seen, SeenBundle, SeenRecord } from "../../model/observation.ts";
+import type { ObservePorts } from "./observe-ports.ts";
 
 /**
  * How long a copy of a record or Secret counts as what is there. Effects read again whatever this says. With many clusters it is longer, so that a burst of

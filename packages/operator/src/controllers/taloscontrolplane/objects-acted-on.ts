@@ -1,4 +1,4 @@
-import type { Action } from "./model.ts";
+import type { Action } from "../../model/effect.ts";
 
 /**
  * Objects that a pass is to make, release, guard or send after their machines, as one word; `undefined` when it is to do anything else. What these actions

@@ -1,32 +1,16 @@
 import { bundleSecretName, canonicalAddress, findingsMessage, validateAddresses } from "@talos-operator/api";
-import type { Look } from "../../looking/look.ts";
-import type {
-  Finding,
-  HostOptions,
-  MachineAddress,
-  ReconcileMode,
-  TalosControlPlane,
-  TalosMachine,
-  TalosWorker,
-} from "@talos-operator/api";
+import type { Finding, HostOptions, MachineAddress, ReconcileMode, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import type { Clock, Keys } from "@talos-operator/ports";
-import type { ConfigBase } from "../../config/config-base.ts";
 import { endpointHost } from "../../config/endpoint-host.ts";
 import type { ConfigReferences, ResolvedConfig } from "../../references/config-references.ts";
-import type { AddressBook, References } from "../../references/references.ts";
-import type { AccessStore } from "../../secrets/access-store.ts";
-import type { BundleStore } from "../../secrets/bundle-store.ts";
+import type { AddressBook } from "../../references/references.ts";
 import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-copies.ts";
 import { whoElseHasKeys } from "./record/who-has-keys.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { formerMachines } from "./membership/former-machines.ts";
 import { isMadeAnew, toldLook } from "./membership/told-machines.ts";
-import type { MachinePlace } from "./membership/told-machines.ts";
 import { untoldWorkers } from "./membership/untold.ts";
-import type { DeclaredMachine, MachineName, Observed, Seen, SeenMachine, SeenRecord } from "./model.ts";
 import { intentOn, machineFact, mayHoldConfig } from "./record/facts.ts";
-import type { ClusterFacts } from "./record/facts.ts";
 import type { ClusterSession } from "./session.ts";
 import { checkWritten } from "./spec/check-written.ts";
 import { machinesOf } from "./spec/declared.ts";
@@ -38,49 +22,11 @@ import { addressKnowledge, referencesOf } from "./spec/known-addresses.ts";
 import { hasItsName, sharedNameProblems, sharedNames, withTakenName } from "./spec/machine-names.ts";
 import { addressesElsewhere, addressesOf } from "./spec/places.ts";
 import { concernsCluster, controlPlaneProblems, handMadeProblems, workerProblems } from "./spec/spec-problems.ts";
-
-/** What observing needs. */
-export interface ObservePorts {
-  readonly client: KubeClient;
-  readonly bundles: BundleStore;
-  readonly access: AccessStore;
-  readonly keys: Keys;
-  readonly clock: Clock;
-  readonly hosts: HostOptions;
-  readonly references: References;
-  readonly configs: ConfigReferences;
-  /** Another look at this cluster, now. */
-  readonly wake: () => void;
-  /** How many clusters this process manages. */
-  readonly clusters: number;
-  readonly mayDisturb: boolean;
-  readonly requireFingerprint: boolean;
-}
-
-/** What the caches say. */
-export interface Cached {
-  readonly controlPlane: TalosControlPlane;
-  readonly mode: ReconcileMode;
-  /** The annotation says disable, and nobody asks for a backup: neither record nor keys nor machines are looked at. */
-  readonly isUnread: boolean;
-  readonly unknownMode: string | undefined;
-  /** The TalosCluster of this control plane is being deleted. */
-  readonly isParentGoing: boolean;
-  readonly workers: readonly TalosWorker[];
-  readonly machineObjects: readonly TalosMachine[];
-  /** Machines of a KubernetesCluster that this cluster was installed on, as their annotations say; asked where the record may not know them. */
-  readonly installed: () => readonly MachinePlace[];
-  /** Pools of other clusters, in any namespace, that list one of our addresses or references and were there first: a machine belongs to one cluster. */
-  readonly otherPools: readonly (TalosControlPlane | TalosWorker)[];
-  /** Machines of such clusters at addresses that we list and they do not. */
-  readonly otherMachines: readonly MachineAddress[];
-  /** The TalosMachine of this name that is not this cluster's. */
-  readonly nameHolder: (name: MachineName) => TalosMachine | undefined;
-  /** The machine of another, older cluster that is at this address, as `TalosMachine namespace/name`; for addresses that references give. */
-  readonly machineElsewhere: (address: string) => string | undefined;
-  /** What of another, older cluster is where this cluster's endpoint leads, in words. */
-  readonly endpointElsewhere: string | undefined;
-}
+import type { Look } from "../../model/look.ts";
+import type { ConfigBase, DeclaredMachine } from "../../model/machine.ts";
+import type { Observed, Seen, SeenMachine, SeenRecord } from "../../model/observation.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+import type { Cached, ObservePorts } from "./observe-ports.ts";
 
 /** Looks at everything once, from the outside in: caches, record, keys, then what the watchers know of the machines. */
 export async function observe(cached: Cached, session: ClusterSession, ports: ObservePorts): Promise<Observed> {

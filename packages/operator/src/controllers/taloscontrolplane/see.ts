@@ -11,10 +11,10 @@ import { isUnread } from "./clusters.ts";
 import type { Cluster } from "./clusters.ts";
 import { withPauses } from "./held.ts";
 import type { Pauses } from "./held.ts";
-import type { Observed } from "./model.ts";
 import { observe } from "./observe.ts";
 import { withConfigs } from "./config-changes/observe-configs.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** The objects that a pass is about. A dry run of a TalosCluster is about the children that it would have. */
 export interface Subject {

@@ -11,7 +11,6 @@ import { lookAt, lookThrough } from "../../looking/look-at.ts";
 import type { LookQuestion } from "../../looking/look-at.ts";
 import type { LookGate } from "../../looking/look-gate.ts";
 import { isSameMembership } from "../../looking/look.ts";
-import type { Look } from "../../looking/look.ts";
 import type { Turnstile } from "../../looking/turnstile.ts";
 import { Pulse } from "../../looking/pulse.ts";
 import { Watcher } from "../../looking/watcher.ts";
@@ -23,9 +22,11 @@ import type { StoredAccess } from "../../secrets/access-store.ts";
 import type { StoredBundle } from "../../secrets/bundle-store.ts";
 import { LiveConfigs } from "./config-changes/live-configs.ts";
 import { Soaks } from "./config-changes/soaks.ts";
-import type { Trouble } from "./config-changes/observe-configs.ts";
 import { OwnTimes } from "./record/own-times.ts";
-import type { MachineName, MachineRole, Seen, SeenAccess, SeenBundle, SentEffect } from "./model.ts";
+import type { Look } from "../../model/look.ts";
+import type { MachineName, MachineRole } from "../../model/machine.ts";
+import type { Seen, SeenAccess, SeenBundle, SentEffect } from "../../model/observation.ts";
+import type { Trouble } from "./config-changes/trouble.ts";
 
 /** A machine that is to be looked at. */
 export interface LookTarget {

@@ -11,10 +11,11 @@ import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { Telling } from "../../telling/telling.ts";
 import { wordsFor } from "../../telling/telling.ts";
 import { machineFact } from "./record/facts.ts";
-import type { ClusterFacts } from "./record/facts.ts";
 import { newsOf } from "./record/news.ts";
 import type { News } from "./record/news.ts";
-import type { MachineName, Observed } from "./model.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+import type { MachineName } from "../../model/machine.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** Tells what was just written into the record, on the objects that it is about. */
 export function tellWritten(seen: Observed, before: ClusterFacts, after: ClusterFacts, events: Telling): void {

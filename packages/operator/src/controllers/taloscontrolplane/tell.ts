@@ -13,9 +13,10 @@ import { deletionHeld } from "./conditions/deletion-held.ts";
 import { machinesInChange, machinesToChange } from "./conditions/open-effects.ts";
 import { FIRST_LOOKS_MS } from "./decide.ts";
 import { machineFact } from "./record/facts.ts";
-import type { ClusterFacts } from "./record/facts.ts";
-import type { Decision, Observed } from "./model.ts";
 import type { ClusterSession } from "./session.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+import type { Decision } from "../../model/decision.ts";
+import type { Observed } from "../../model/observation.ts";
 
 /** While a cluster changes fast, its status is written at most this often, in milliseconds; what stays is always written. */
 const STATUS_EVERY_MS = 500;

@@ -3,7 +3,6 @@ import type { ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from
 import { createController, hasFinalizer, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Brain } from "../taloscontrolplane/brain.ts";
-import type { Look } from "../../looking/look.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
 import { judgedStatus } from "../shared/kstatus.ts";
@@ -16,6 +15,7 @@ import { nodeNameOf, placeOf, stageOf } from "./place.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
+import type { Look } from "../../model/look.ts";
 
 /** Reports follow looks after this pause, so that a machine that changes fast is written once. That it is a ready node is what everybody waits for. */
 export function reportAfterMs(look: Look): number {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosMachine } from "@talos-operator/api";
-import type { Look } from "../../looking/look.ts";
 import { configured, inMaintenance, NOW, preparing, running, silent } from "../../testing/builders.ts";
-import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
 import { decideMachine } from "./decide.ts";
+import type { Look } from "../../model/look.ts";
+import type { MachineFact } from "../../model/record.ts";
 
 const machine: TalosMachine = {
   apiVersion: "talos.alperen.cloud/v1alpha1",

@@ -8,10 +8,12 @@ import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
 import type { StoppedMachine } from "../taloscontrolplane/membership/plan-machines.ts";
 import type { UnderWay } from "../taloscontrolplane/membership/under-way.ts";
 import { identityWords } from "../taloscontrolplane/membership/identity-words.ts";
-import type { Look, Running, Silent } from "../../looking/look.ts";
 import { isComingUp, stageWords } from "../../looking/stage-words.ts";
-import type { DeclaredMachine, SentEffect } from "../taloscontrolplane/model.ts";
-import { type MachineFact, mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
+import { mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
+import type { Look, Running, Silent } from "../../model/look.ts";
+import type { DeclaredMachine } from "../../model/machine.ts";
+import type { SentEffect } from "../../model/observation.ts";
+import type { MachineFact } from "../../model/record.ts";
 
 /** Everything that the report about a machine is made from. */
 export interface MachineSeen {

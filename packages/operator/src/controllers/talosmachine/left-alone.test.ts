@@ -4,9 +4,9 @@ import type { TalosMachine } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { configured, controlPlane, facts, NOW } from "../../testing/builders.ts";
-import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
 import { printRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import { isLeftAlone } from "./left-alone.ts";
+import type { MachineFact } from "../../model/record.ts";
 
 const { metadata, kind } = controlPlane();
 

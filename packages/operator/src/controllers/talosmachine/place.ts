@@ -1,6 +1,6 @@
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import type { Look } from "../../looking/look.ts";
 import type { MachinePlace } from "../shared/machine-labels.ts";
+import type { Look } from "../../model/look.ts";
 
 /** Where a machine is in its boot, as it says; `undefined` = it does not say. */
 export function stageOf(look: Look): string | undefined {

@@ -23,7 +23,6 @@ import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { Telling } from "../../telling/telling.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
-import type { Look } from "../../looking/look.ts";
 import type { References } from "../../references/references.ts";
 import { machinesOf } from "../taloscontrolplane/spec/declared.ts";
 import { followEndpoint } from "../taloscontrolplane/effects/follow-endpoint.ts";
@@ -36,10 +35,11 @@ import { workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
 import type { Brain } from "../taloscontrolplane/brain.ts";
 import { dryRunCondition } from "../taloscontrolplane/planning/dry-run-condition.ts";
 import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
-import type { Plan } from "../taloscontrolplane/planning/plan.ts";
 import { decideWorker } from "./decide.ts";
 import { heldMachines } from "./held-machines.ts";
 import { heldStatus, waitingForImport } from "./waiting-status.ts";
+import type { Look } from "../../model/look.ts";
+import type { Plan } from "../../model/decision.ts";
 
 const STATUS_EVERY_MS = 2_000;
 

@@ -6,10 +6,10 @@ import { runningFieldsOf } from "../shared/running-fields.ts";
 import type { RunningFields } from "../shared/running-fields.ts";
 import { settledOr } from "../shared/settled.ts";
 import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
-import type { DeclaredMachine } from "../taloscontrolplane/model.ts";
 import { isNameTaken } from "../taloscontrolplane/spec/machine-names.ts";
 import { notFound } from "./waiting-status.ts";
 import { needsFollowing } from "../taloscontrolplane/rules/compose-machines.ts";
+import type { DeclaredMachine } from "../../model/machine.ts";
 
 /** Everything that one pass over a worker pool looks at. */
 export interface WorkerSeen {

@@ -3,11 +3,11 @@ import { describe, it } from "node:test";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { annotations, type ObjectMeta, type TalosControlPlane } from "@talos-operator/api";
-import type { Look } from "../../looking/look.ts";
 import { configured, controlPlane, facts, inMaintenance, NOW, running, silent, worker } from "../../testing/builders.ts";
-import type { ClusterFacts, MachineFact } from "../taloscontrolplane/record/facts.ts";
 import { printRecord } from "../taloscontrolplane/record/facts-codec.ts";
 import { heldMachines } from "./held-machines.ts";
+import type { Look } from "../../model/look.ts";
+import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 
 const name = "demo-workers-10.0.1.1";
 const one = configured("10.0.1.1", "worker", "demo-workers");

@@ -2,11 +2,11 @@ import { annotations, clusterRecordResource, machineNameFor, talosControlPlaneRe
 import type { ClusterRecord, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { silentForMs } from "../../looking/look.ts";
-import type { Look } from "../../looking/look.ts";
 import { COMES_BACK_MS, isMadeAnew, signOfEarlierLife } from "../taloscontrolplane/membership/told-machines.ts";
 import { machineFact, mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
-import type { MachineFact } from "../taloscontrolplane/record/facts.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
+import type { Look } from "../../model/look.ts";
+import type { MachineFact } from "../../model/record.ts";
 
 /**
  * Names of a pool's machines that may hold the cluster's configuration, as its record says now. A pool without TalosMachines may still have some: somebody

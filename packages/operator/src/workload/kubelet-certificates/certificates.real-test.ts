@@ -13,9 +13,10 @@ import type { GenuineCluster } from "../testing/adapters/genuine-cluster.ts";
 import { openWorkloadApi } from "../workload-api.ts";
 import type { WorkloadUser } from "../workload-api.ts";
 import { ClusterCertificates } from "./cluster-certificates.ts";
-import type { Approver, SeenCertificates } from "./cluster-certificates.ts";
+import type { Approver } from "./cluster-certificates.ts";
 import { requestType } from "./requests.ts";
 import type { RequestObject } from "./requests.ts";
+import type { SeenCertificates } from "../../model/workload.ts";
 
 const uuid = "11111111-2222-3333-4444-555555555555";
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };

@@ -8,9 +8,10 @@ import type { KeyPair, KubeRequest, KubeResponse } from "@talos-operator/ports";
 import { EffectError } from "../../errors.ts";
 import type { WorkloadPlace } from "../workload-api.ts";
 import { ClusterCertificates } from "./cluster-certificates.ts";
-import type { Approver, SeenCertificates } from "./cluster-certificates.ts";
+import type { Approver } from "./cluster-certificates.ts";
 import { requestType } from "./requests.ts";
 import type { RequestObject } from "./requests.ts";
+import type { SeenCertificates } from "../../model/workload.ts";
 
 const keys = createX509Keys();
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };

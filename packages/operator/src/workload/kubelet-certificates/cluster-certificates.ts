@@ -5,13 +5,13 @@ import { isEffectError } from "../../errors.ts";
 import { nodeType } from "../kinds.ts";
 import type { NodeObject } from "../kinds.ts";
 import { seenNode } from "../seen-node.ts";
-import type { SeenNode } from "../seen-node.ts";
 import { openWorkloadApi } from "../workload-api.ts";
 import type { WorkloadPlace, WorkloadPorts, WorkloadUser } from "../workload-api.ts";
 import { judgeRequest } from "./judge.ts";
 import type { Around, AskedCertificate, Verdict } from "./judge.ts";
 import { openRequests, requestType, SERVING_SIGNER } from "./requests.ts";
 import type { OpenRequest, RequestObject } from "./requests.ts";
+import type { PendingCertificate, SeenCertificates, SeenNode } from "../../model/workload.ts";
 
 /** Longest that one call may take. */
 const CALL_MS = 5_000;
@@ -20,28 +20,6 @@ const CALL_MS = 5_000;
 const MOST_REQUESTS = 500;
 
 const FIELD_MANAGER = "talos-operator/kubelet-certificates";
-
-/** A kubelet that waits for the certificate it serves with. */
-export interface PendingCertificate {
-  /** `metadata.name` of its newest request. */
-  readonly request: string;
-  /** Who asks, as the API server knows it. */
-  readonly username: string;
-  /** Milliseconds since the epoch. */
-  readonly since: number;
-  /** Why it is not approved, in words; absent = nobody judged it, or its approval was not taken yet. */
-  readonly refusal?: string;
-}
-
-/** Pending kubelet certificates as last seen. */
-export interface SeenCertificates {
-  /** When they were last asked for, answered or not. Milliseconds since the epoch. */
-  readonly at: number;
-  /** True while an answer is awaited. */
-  readonly isAsking: boolean;
-  /** `undefined` = nobody answered yet. */
-  readonly pending: readonly PendingCertificate[] | undefined;
-}
 
 /** What an approver goes by; without one requests are only listed. */
 export interface Approver extends Omit<Around, "nodes"> {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { CertificateRequestFacts } from "@talos-operator/ports";
-import type { SeenNode } from "../seen-node.ts";
 import { judgeRequest } from "./judge.ts";
 import type { Around, AskedCertificate, CertificateMachine } from "./judge.ts";
+import type { SeenNode } from "../../model/workload.ts";
 
 const user = "system:node:worker-1.example.com";
 const node: SeenNode = {

@@ -1,8 +1,8 @@
 import { canonicalAddress, deniedHost, parseHost, quote } from "@talos-operator/api";
 import type { CertificateRequestFacts } from "@talos-operator/ports";
 import { isNodeOf } from "../seen-node.ts";
-import type { NodeOwner, SeenNode } from "../seen-node.ts";
 import { NODE_USER, SERVING_SIGNER } from "./requests.ts";
+import type { NodeOwner, SeenNode } from "../../model/workload.ts";
 
 /** A request for a certificate, with what it asks for. */
 export interface AskedCertificate {

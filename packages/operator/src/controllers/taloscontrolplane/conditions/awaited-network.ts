@@ -1,8 +1,8 @@
 import { checkConfig } from "../../../config/check.ts";
 import { wantedDisk } from "../../../config/wanted-disk.ts";
-import type { Observed, SeenMachine } from "../model.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { isReadyNode } from "./machine-state.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 const WORDS =
   "No CNI: with cni none Talos brings no network plugin, and a Node is Ready once one runs on it. Install one with a TalosClusterAddon, which waits for no Node, or by hand.";

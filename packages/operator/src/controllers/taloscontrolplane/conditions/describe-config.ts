@@ -4,12 +4,13 @@ import type { ConfigChange } from "@talos-operator/talos";
 import { adoptingPatch } from "../config-changes/adopting-patch.ts";
 import { configIntents } from "../config-changes/config-intents.ts";
 import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
-import type { ConfigPlan } from "../config-changes/config-plan.ts";
 import { changeText, pathsOf } from "../config-changes/config-words.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { DeclaredMachine, Observed } from "../model.ts";
 import { chooseNext, isToBeReverted } from "../config-changes/rollout.ts";
 import type { Rollout } from "../config-changes/rollout.ts";
+import type { ConfigPlan } from "../../../model/assessment.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** Machines that a message names one by one. */
 const MOST_NAMED = 8;

@@ -1,10 +1,10 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput } from "@talos-operator/api";
-import type { Observed } from "../model.ts";
 import { areKeysInDoubt, areKeysLost } from "./keys-in-doubt.ts";
 import { planMembership } from "../membership/plan-membership.ts";
 import type { Removal } from "../membership/removal.ts";
 import { factsOf } from "../record/facts.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** The condition `Removing`, while machines are on their way out of a cluster that stays. */
 export function removalConditions(seen: Observed): readonly ConditionInput[] {

@@ -11,7 +11,6 @@ import { wantedMeta } from "../config-changes/meta-plan.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../membership/drain.ts";
-import type { Observed, SeenMachine } from "../model.ts";
 import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
@@ -22,6 +21,7 @@ import { awaitedNetwork } from "./awaited-network.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
 import { upgradePending } from "./upgrade-state.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** Whether etcd was bootstrapped, and if not, what is waited for. */
 export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {

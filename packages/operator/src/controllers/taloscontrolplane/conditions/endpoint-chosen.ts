@@ -1,8 +1,8 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput } from "@talos-operator/api";
 import { machineAtEndpoint } from "../membership/endpoint-founder.ts";
-import type { Observed } from "../model.ts";
 import { factsOf } from "../record/facts.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** Where the Kubernetes API is reached when the spec does not say it; nothing before an address was taken, or where the spec names one. */
 export function endpointChosen(seen: Observed): readonly ConditionInput[] {

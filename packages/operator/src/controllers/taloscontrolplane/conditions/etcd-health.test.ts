@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { configured, controlPlane, facts, founded, inMaintenance, member, observed, running, silent } from "../../../testing/builders.ts";
-import type { Look } from "../../../looking/look.ts";
 import { machinesOf } from "../spec/declared.ts";
 import { etcdHealth } from "./etcd-health.ts";
+import type { Look } from "../../../model/look.ts";
 
 const members = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
 const others = ["10.0.0.4", "10.0.0.5", "10.0.0.6"];

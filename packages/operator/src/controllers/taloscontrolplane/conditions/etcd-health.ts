@@ -1,14 +1,14 @@
 import type { ReasonOf } from "@talos-operator/api";
-import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
 import { alarmedMember } from "../membership/alarmed.ts";
 import { controlPlanesOf } from "../membership/etcd-view.ts";
-import type { Observed, SeenMachine } from "../model.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { importWaits } from "./import-waits.ts";
 import { isJoining } from "./joining.ts";
 import { names, stateOf } from "./machine-state.ts";
 import type { Said } from "./said.ts";
+import type { EtcdMember, SeenEtcd } from "../../../model/look.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** How etcd is, as its members tell it: each one asked for its own list. */
 export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {

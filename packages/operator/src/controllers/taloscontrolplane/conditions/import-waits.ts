@@ -1,5 +1,5 @@
-import type { Observed } from "../model.ts";
 import { factsOf } from "../record/facts.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 const IMPORT_WAITS = "The running cluster is not taken over yet; see the condition Imported.";
 

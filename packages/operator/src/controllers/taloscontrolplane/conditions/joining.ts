@@ -1,7 +1,7 @@
-import type { Observed, SeenMachine } from "../model.ts";
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { comingUpOf } from "./machine-state.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** All that etcd lacks are control planes that are about to become its voters: none that was one is away. */
 export function isOnlyJoining(seen: Observed, facts: ClusterFacts): boolean {

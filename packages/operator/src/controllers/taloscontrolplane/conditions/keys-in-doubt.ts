@@ -1,5 +1,5 @@
-import type { Observed } from "../model.ts";
 import { keepKeys } from "../rules/keep-keys.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /**
  * True while nobody can say whether the keys that machines of this cluster were configured with are there: lost, others than those that the record names, or not

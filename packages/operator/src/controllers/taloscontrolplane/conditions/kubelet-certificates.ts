@@ -1,9 +1,9 @@
 import { annotations, conditionFor, quote, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
-import type { PendingCertificate } from "../../../workload/kubelet-certificates/cluster-certificates.ts";
 import { NODE_USER } from "../../../workload/kubelet-certificates/requests.ts";
-import type { Observed } from "../model.ts";
 import { approvesCertificates } from "../rules/tend-certificates.ts";
+import type { PendingCertificate } from "../../../model/workload.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** So many are named; the others are counted. */
 const MOST_NAMED = 8;

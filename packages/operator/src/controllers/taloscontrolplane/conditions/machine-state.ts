@@ -1,10 +1,10 @@
 import { silentForMs } from "../../../looking/look.ts";
-import type { Look, UnmetCondition } from "../../../looking/look.ts";
 import { isComingUp, stageWords } from "../../../looking/stage-words.ts";
 import { COMES_BACK_MS } from "../membership/told-machines.ts";
-import type { SeenMachine } from "../model.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
+import type { Look, UnmetCondition } from "../../../model/look.ts";
+import type { SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 
 /** True when the machine says that it runs and that nothing is unmet. */
 export function isReadyNode({ look }: SeenMachine): boolean {

@@ -1,8 +1,10 @@
 import { asksGuard } from "../effects/asks-guard.ts";
 import { concernedBy } from "../held.ts";
-import type { Decision, MachineName, Observed, SeenMachine } from "../model.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { Decision } from "../../../model/decision.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** Actions that change no machine: they read Nodes, or clear up after a change that has ended. */
 const TENDS_NODES: ReadonlySet<string> = new Set(["LookAtNodes", "TendCertificates", "Uncordon", "DeleteNode"]);

@@ -2,11 +2,12 @@ import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, TalosWorker } from "@talos-operator/api";
 import { configIntents } from "../config-changes/config-intents.ts";
 import { factsOf } from "../record/facts.ts";
-import type { MachineName, Observed, SeenMachine } from "../model.ts";
 import { configConditionsOf } from "./describe-config.ts";
 import { removalsOf } from "./describe-removal.ts";
 import { machinesInChange } from "./open-effects.ts";
 import { upgradePending } from "./upgrade-state.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** What the reconciler of a cluster knows of one worker pool: the TalosWorker shows it, and decides nothing by it. */
 export interface PoolState {

@@ -1,9 +1,9 @@
 import type { ConditionInput } from "@talos-operator/api";
 import { upgradePendingOf } from "../../shared/upgrade-pending.ts";
 import type { KubernetesVersions } from "../../shared/upgrade-pending.ts";
-import type { Observed, SeenMachine } from "../model.ts";
 import { factsOf } from "../record/facts.ts";
 import { listed } from "./describe-config.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /**
  * `UpgradePending` of some machines of a bootstrapped cluster: of all of them for its TalosControlPlane, of those of a pool for its TalosWorker.

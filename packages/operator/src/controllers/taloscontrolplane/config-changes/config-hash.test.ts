@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { controlPlane } from "../../../testing/builders.ts";
 import { configHashOf } from "./config-hash.ts";
 import { machinesOf } from "../spec/declared.ts";
-import type { DeclaredMachine } from "../model.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
 
 const [machine] = machinesOf(controlPlane(1)) as readonly [DeclaredMachine];
 const spec = {

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
-import type { ClusterFacts } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
-import type { DeclaredMachine } from "../model.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
 
 /**
  * Hash of the settings that a machine's configuration is made from, so that a later change of them can be told.

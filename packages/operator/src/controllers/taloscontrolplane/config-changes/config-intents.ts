@@ -1,7 +1,6 @@
 import { machineFact, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
-import type { ClusterFacts, FailedConfigFact, IntentFact, MachineFact } from "../record/facts.ts";
-
-import type { Observed } from "../model.ts";
+import type { ClusterFacts, FailedConfigFact, IntentFact, MachineFact } from "../../../model/record.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** How long a machine keeps a configuration that it tries, unless it is told to keep it. Long enough for services to restart and be seen healthy. */
 export const TRY_MS = 180_000;

@@ -5,13 +5,13 @@ import { configured, controlPlane, facts, founded, member, NOW, observed, runnin
 import type { World } from "../../../testing/builders.ts";
 import { configHashOf } from "./config-hash.ts";
 import { planConfigs } from "./config-plan.ts";
-import type { ConfigState } from "./config-plan.ts";
 import { asMade } from "../spec/fixed-properties.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { Observed, SeenMachine } from "../model.ts";
 import { limitOf } from "../disruption/pool-budget.ts";
 import { chooseNext } from "./rollout.ts";
-import type { KnownConfig, SeenConfig } from "./seen-config.ts";
+import type { ConfigState } from "../../../model/assessment.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { KnownConfig, SeenConfig } from "../../../model/config.ts";
 
 const change = (effect: ConfigChange["effect"], path = "machine.nodeLabels.a"): ConfigChange => ({
   document: "/v1alpha1/",

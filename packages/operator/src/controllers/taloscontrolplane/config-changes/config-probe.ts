@@ -1,7 +1,8 @@
 import { elapsedMs } from "../../../elapsed.ts";
 import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
-import type { IntentFact } from "../record/facts.ts";
-import type { MachineName, Observed, SeenMachine, SentEffect } from "../model.ts";
+import type { IntentFact } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine, SentEffect } from "../../../model/observation.ts";
 
 /** How a machine was right before something was sent to it: what was amiss already is not demanded afterwards. In `SentEffect.detail`. */
 export type Before = "ready" | "not ready";

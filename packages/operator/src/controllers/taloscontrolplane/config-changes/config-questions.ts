@@ -3,13 +3,13 @@ import type { TalosControlPlane } from "@talos-operator/api";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { configHashOf } from "./config-hash.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import type { ConfigWish } from "./live-configs.ts";
 import { concernsMeta, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
-import type { SeenMachine } from "../model.ts";
 import type { ConfigQuestion } from "./read-config.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { SeenMachine } from "../../../model/observation.ts";
 
 /** A configuration that is as it was left. */
 const SETTLED_MS = 6 * 3_600_000;

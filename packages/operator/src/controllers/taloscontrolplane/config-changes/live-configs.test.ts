@@ -7,7 +7,7 @@ import { Turnstile } from "../../../looking/turnstile.ts";
 import { LiveConfigs } from "./live-configs.ts";
 import type { ConfigReader, ConfigWish } from "./live-configs.ts";
 import type { ConfigQuestion } from "./read-config.ts";
-import type { KnownConfig } from "./seen-config.ts";
+import type { KnownConfig } from "../../../model/config.ts";
 
 const HOUR = 3_600_000;
 const known: KnownConfig = {

@@ -4,9 +4,9 @@ import type { Clock, RandomSource } from "@talos-operator/ports";
 import { ConfigRefusal } from "../../../config/refusal.ts";
 import { isEffectError } from "../../../errors.ts";
 import type { Turnstile } from "../../../looking/turnstile.ts";
-import type { MachineName } from "../model.ts";
 import type { ConfigQuestion } from "./read-config.ts";
-import type { KnownConfig, SeenConfig } from "./seen-config.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { KnownConfig, SeenConfig } from "../../../model/config.ts";
 
 /** After a reading that failed: first pause, and the longest. */
 const RETRY_FIRST_MS = 2_000;

@@ -4,7 +4,7 @@ import { configured, facts, inMaintenance, observed } from "../../../testing/bui
 import { concernsMeta, metaState, NO_META, UNSURE_META } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
 import { planMachines } from "../membership/plan-machines.ts";
-import type { KnownConfig } from "./seen-config.ts";
+import type { KnownConfig } from "../../../model/config.ts";
 
 const none: WantedMeta = { text: undefined, hash: NO_META };
 const first: WantedMeta = { text: "first", hash: "hash-of-first" };

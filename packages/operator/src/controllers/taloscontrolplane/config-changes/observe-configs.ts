@@ -8,11 +8,11 @@ import { configIntents, KEEP_BEFORE_MS, SOAK_MS, TRY_MS } from "./config-intents
 import { sentUnder, troubleOf } from "./config-probe.ts";
 import type { Before } from "./config-probe.ts";
 import { mintCredentials } from "../../../secrets/credentials.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import type { ConfigReader } from "./live-configs.ts";
-import type { Observed } from "../model.ts";
 import { readConfig } from "./read-config.ts";
 import type { ClusterSession } from "../session.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** After this time those that are there do not wait for the others any more. */
 const FOUNDING_MS = 20_000;
@@ -67,12 +67,6 @@ async function openReader(ports: ConfigReaderPorts): Promise<ConfigReader> {
         return seen;
       }),
   };
-}
-
-/** What is wrong with a machine during a trial, and when that was seen last. */
-export interface Trouble {
-  readonly at: number;
-  readonly why: string;
 }
 
 /**

@@ -12,8 +12,10 @@ import { EffectError } from "../../../errors.ts";
 import { toldWord } from "../../../looking/told-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
-import { MAX_CHANGES } from "./seen-config.ts";
-import type { KnownConfig, SeenMeta } from "./seen-config.ts";
+import type { KnownConfig, SeenMeta } from "../../../model/config.ts";
+
+/** Most changes that are kept of one machine. */
+const MAX_CHANGES = 100;
 
 /** Whose configuration is read, and what it is compared with. Holds no secrets. */
 export interface ConfigQuestion {

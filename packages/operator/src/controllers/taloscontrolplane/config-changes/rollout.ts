@@ -1,15 +1,17 @@
 import { rfc3339 } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
 import { routeOfState } from "./config-plan.ts";
-import type { ConfigPlan } from "./config-plan.ts";
 import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
 import { poolBudgets } from "../disruption/pool-budget.ts";
 import type { Place } from "../disruption/pool-budget.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { Action, MachineName, Observed } from "../model.ts";
 import { mayDisturb } from "../membership/quorum.ts";
+import type { ConfigPlan } from "../../../model/assessment.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** What may begin now, and what the rest waits for. */
 export interface Rollout {

@@ -1,6 +1,6 @@
 import type { ScheduledTimer, Timers } from "@talos-operator/ports";
-import type { MachineName } from "../model.ts";
 import { SOAK_MS } from "./config-intents.ts";
+import type { MachineName } from "../../../model/machine.ts";
 
 /**
  * How long machines have had what was sent to them, counted by timers: a clock that is set forward makes a machine that was looked at for a moment look like

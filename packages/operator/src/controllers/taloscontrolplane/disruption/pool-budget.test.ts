@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { configured, controlPlane, facts, NOW, observed, running, silent, worker } from "../../../testing/builders.ts";
-import type { Look } from "../../../looking/look.ts";
-import type { IntentFact } from "../record/facts.ts";
-import type { Observed, SeenMachine } from "../model.ts";
 import { poolBudgets } from "./pool-budget.ts";
 import type { Disruption } from "./pool-budget.ts";
+import type { Look } from "../../../model/look.ts";
+import type { IntentFact } from "../../../model/record.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 const POOL = "demo-workers";
 const address = (n: number): string => `10.0.1.${n}`;

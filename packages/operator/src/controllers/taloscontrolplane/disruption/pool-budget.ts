@@ -1,8 +1,9 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { MachineName, Observed, SeenMachine } from "../model.ts";
 import { maxUnavailableOf } from "./limit.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** Why a machine of a worker pool counts against what may be down, or wants to. What comes first goes on first. */
 const ranks = {

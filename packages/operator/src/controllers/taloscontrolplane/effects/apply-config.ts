@@ -5,9 +5,7 @@ import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import { configQuestion } from "../config-changes/config-questions.ts";
 import { TRY_MS } from "../config-changes/config-intents.ts";
 import { howBefore, RAN_BEFORE } from "../config-changes/config-probe.ts";
-import type { Effects } from "../execute.ts";
 import { intentOn } from "../record/facts.ts";
-import type { Action } from "../model.ts";
 import { readConfig } from "../config-changes/read-config.ts";
 import type { ConfigQuestion, ConfigReading } from "../config-changes/read-config.ts";
 import { asAdmin } from "./admin.ts";
@@ -16,6 +14,8 @@ import type { Send } from "./attempt.ts";
 import { demandInTime } from "./demand-in-time.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 type Apply = Extract<Action, { readonly kind: "ApplyConfig" }>;
 type Keep = Extract<Action, { readonly kind: "KeepConfig" }>;

@@ -1,4 +1,4 @@
-import type { Action } from "../model.ts";
+import type { Action } from "../../../model/effect.ts";
 
 /** Whether an action asks the guard itself, right before it sends; before every other one it is asked whether the cluster is still to be reconciled. */
 const ASKS: Readonly<Record<Action["kind"], boolean>> = {

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { TalosError } from "@talos-operator/talos/client";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
-import type { Effects } from "../execute.ts";
-import type { SentEffect } from "../model.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
 import type { Ending, Send } from "./attempt.ts";
+import type { SentEffect } from "../../../model/observation.ts";
+import type { Effects } from "./ports.ts";
 
 type Use = (send: Send) => Promise<void>;
 

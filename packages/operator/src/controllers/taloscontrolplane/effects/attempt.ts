@@ -4,8 +4,8 @@ import { isTalosError, TalosError } from "@talos-operator/talos/client";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { isEffectError } from "../../../errors.ts";
 import type { EffectError } from "../../../errors.ts";
-import type { Effects } from "../execute.ts";
-import type { SentEffect } from "../model.ts";
+import type { SentEffect } from "../../../model/observation.ts";
+import type { Effects } from "./ports.ts";
 
 /** Makes the one call of an effect that changes something, and notes that. `detail` is noted with it in place of the usual words. */
 export type Send = (call: () => Promise<unknown>, detail?: string) => Promise<void>;

@@ -4,13 +4,13 @@ import { EffectError } from "../../../errors.ts";
 import { etcdHasData, hasEtcdImage } from "../../../looking/etcd-files.ts";
 import { hasStopped } from "../../../looking/look.ts";
 import { LOOK_TIMEOUT_MS, lookAt, seenEtcd } from "../../../looking/look-at.ts";
-import type { Effects } from "../execute.ts";
 import { stoppedWithoutData, waitsForEtcd } from "../membership/etcd-view.ts";
-import type { Action, ProbeTarget } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt } from "./attempt.ts";
 import { isOtherMachine } from "../membership/identity.ts";
 import { demandMachine } from "./demand-machine.ts";
+import type { Action, ProbeTarget } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 /** Said of the bootstrap itself. Any other failure leaves open whether it took effect. */
 const REFUSALS: readonly TalosErrorCode[] = ["ALREADY_EXISTS", "FAILED_PRECONDITION"];

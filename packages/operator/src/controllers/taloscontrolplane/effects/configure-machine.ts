@@ -4,16 +4,18 @@ import { endpointHost } from "../../../config/endpoint-host.ts";
 import { renderMachineConfig } from "../../../config/render.ts";
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
-import type { Effects } from "../execute.ts";
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { installedVersion } from "../membership/plan-machines.ts";
 import { wantedMeta } from "../config-changes/meta-plan.ts";
 import type { WantedMeta } from "../config-changes/meta-plan.ts";
-import type { Action, DeclaredMachine, Observed } from "../model.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
 import { writeMetaInMaintenance } from "./write-meta.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Effects } from "./ports.ts";
 
 const REFUSALS: readonly TalosErrorCode[] = [
   "INVALID_ARGUMENT",

@@ -1,8 +1,8 @@
 import { reconcileModeOf, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { EffectError } from "../../../errors.ts";
-import type { Effects } from "../execute.ts";
-import type { MachineName } from "../model.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Effects } from "./ports.ts";
 
 /**
  * Reads the pool of this machine live and fails unless a person's wish stands that its machines are wiped with it: it is the object that was seen, it is being

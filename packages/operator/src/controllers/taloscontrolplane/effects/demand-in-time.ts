@@ -1,9 +1,9 @@
 import { EffectError } from "../../../errors.ts";
 import { ARRIVES_MS } from "../config-changes/config-intents.ts";
-import type { Effects } from "../execute.ts";
 import { intentOn } from "../record/facts.ts";
-import type { IntentKind } from "../record/facts.ts";
-import type { MachineName } from "../model.ts";
+import type { IntentKind } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Effects } from "./ports.ts";
 
 /**
  * Fails where the call could arrive later than everybody counts on who finds its intent: a trial that began so late would still run when it is taken for

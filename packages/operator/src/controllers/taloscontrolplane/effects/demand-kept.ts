@@ -3,7 +3,8 @@ import type { KubernetesCluster, ObjectMeta, TalosCluster, TalosControlPlane, Ta
 import { EffectError } from "../../../errors.ts";
 import { isBeingOrphaned } from "../../shared/delete-owned.ts";
 import type { LatestWords } from "../../shared/latest.ts";
-import type { MachineName, Observed } from "../model.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 type Keeper = TalosControlPlane | TalosWorker | TalosCluster | KubernetesCluster;
 

@@ -2,9 +2,9 @@ import type { TalosClient } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
 import { hardwareOf, LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { identityOf } from "../membership/identity.ts";
 import { compareIdentity } from "../membership/proven-look.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /**
  * Fails unless the machine on this connection is the one that was written down. A certificate of the cluster proves only that it is one of ours:

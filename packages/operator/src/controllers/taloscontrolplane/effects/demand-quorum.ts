@@ -1,14 +1,14 @@
 import { EffectError } from "../../../errors.ts";
 import { lookAt } from "../../../looking/look-at.ts";
-import type { Look } from "../../../looking/look.ts";
 import { controlPlanesOf } from "../membership/etcd-view.ts";
-import type { Effects } from "../execute.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { memberOf } from "../membership/removal.ts";
 import { isOtherMachine } from "../membership/identity.ts";
-import type { MachineName } from "../model.ts";
 import { answerOf, projectWithout, quorumOf, settled } from "../membership/quorum.ts";
 import type { EtcdQuorum } from "../membership/quorum.ts";
+import type { Look } from "../../../model/look.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Effects } from "./ports.ts";
 
 /** Whose loss etcd has to bear. */
 export interface QuorumDemand {

@@ -7,8 +7,8 @@ import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { isEffectError } from "../../../errors.ts";
 import { controlPlane, facts, observed } from "../../../testing/builders.ts";
 import { createReading } from "../../shared/latest.ts";
-import type { Observed } from "../model.ts";
 import { demandReconciled } from "./demand-reconciled.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 const group = "/apis/talos.alperen.cloud/v1alpha1";
 const mode = "talos.alperen.cloud/reconcile-mode";

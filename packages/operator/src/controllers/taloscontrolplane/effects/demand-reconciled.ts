@@ -2,7 +2,7 @@ import { controllerOf, reconcileModeOf } from "@talos-operator/api";
 import { EffectError } from "../../../errors.ts";
 import type { LatestWords } from "../../shared/latest.ts";
 import { effectiveMode, effectiveUnknownMode } from "../../shared/mode.ts";
-import type { Observed } from "../model.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /**
  * Asks whether people still want this cluster to be reconciled: its own annotation, else that of the TalosCluster that made it. Whoever pauses a cluster

@@ -5,8 +5,8 @@ import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { isEffectError } from "../../../errors.ts";
 import { configured, controlPlane, facts, observed, running, worker } from "../../../testing/builders.ts";
-import type { Effects } from "../execute.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
+import type { Effects } from "./ports.ts";
 
 const leaver = "demo-10.0.0.3";
 const workerName = "demo-workers-10.0.1.2";

@@ -1,9 +1,9 @@
 import { machineNameFor, reconcileModeOf, talosControlPlaneResource, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { EffectError } from "../../../errors.ts";
-import type { Effects } from "../execute.ts";
-import type { MachineName } from "../model.ts";
 import { machineFact } from "../record/facts.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Effects } from "./ports.ts";
 
 /**
  * Reads the specs live and fails unless a person's wish stands that this machine leaves: its pool is there, is not being deleted, is reconciled, and does not

@@ -1,7 +1,8 @@
 import { reconcileModeOf } from "@talos-operator/api";
 import { EffectError } from "../../../errors.ts";
 import type { LatestWords } from "../../shared/latest.ts";
-import type { MachineName, Observed } from "../model.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /**
  * Asks whether a machine and its worker pool say by themselves that they are to be left alone. Whoever pauses one of them relies on the word from then on; what

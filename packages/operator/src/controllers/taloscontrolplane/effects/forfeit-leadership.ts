@@ -1,10 +1,10 @@
 import { TalosError } from "@talos-operator/talos/client";
 import { isEffectError } from "../../../errors.ts";
-import type { Effects } from "../execute.ts";
-import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 /** Has a leader that is about to leave hand over first, so that nobody waits for an election. Harmless to repeat; who leads next is seen in the next look. */
 export async function forfeitLeadership(action: Extract<Action, { readonly kind: "ForfeitLeadership" }>, effects: Effects): Promise<void> {

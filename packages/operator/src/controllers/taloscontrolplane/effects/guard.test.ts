@@ -9,8 +9,8 @@ import type { Leading } from "../../../leading.ts";
 import { NOW, facts, intent } from "../../../testing/builders.ts";
 import { EffectError, isEffectError } from "../../../errors.ts";
 import { printRecord } from "../record/facts-codec.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { createGuard } from "./guard.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 const time = createVirtualTime();
 const alone = (): Promise<void> => Promise.resolve();

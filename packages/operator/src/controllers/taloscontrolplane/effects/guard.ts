@@ -5,8 +5,8 @@ import type { Clock, ScheduledTimer, Timers } from "@talos-operator/ports";
 import { EffectError } from "../../../errors.ts";
 import type { Leading } from "../../../leading.ts";
 import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { readRecord } from "../record/facts-codec.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** Longest an effect may take to be answered, when the lease leaves that much. */
 const LONGEST_EFFECT_MS = 20_000;

@@ -1,12 +1,12 @@
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
-import type { Effects } from "../execute.ts";
-import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 const REFUSALS: readonly TalosErrorCode[] = ["PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED"];
 

@@ -1,11 +1,11 @@
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
-import type { Effects } from "../execute.ts";
 import { intentOn } from "../record/facts.ts";
-import type { Action } from "../model.ts";
 import { sending } from "./apply-config.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 import { demandMachine } from "./demand-machine.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 /**
  * Boots a machine anew whose reboot stands in the record.

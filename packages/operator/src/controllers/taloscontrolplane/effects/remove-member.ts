@@ -1,14 +1,14 @@
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
-import type { Effects } from "../execute.ts";
-import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Effects } from "./ports.ts";
 
 const REFUSALS: readonly TalosErrorCode[] = ["NOT_FOUND", "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED"];
 

@@ -2,14 +2,14 @@ import type { TalosClient, TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS, seenEtcd } from "../../../looking/look-at.ts";
 import { waitsForEtcd } from "../membership/etcd-view.ts";
-import type { Effects } from "../execute.ts";
-import type { Action } from "../model.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
 import { demandDeleted } from "./demand-deleted.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandNoMember, demandNoVoter, demandQuorum } from "./demand-quorum.ts";
 import { demandUnlisted } from "./demand-unlisted.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 const REFUSALS: readonly TalosErrorCode[] = ["PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED"];
 

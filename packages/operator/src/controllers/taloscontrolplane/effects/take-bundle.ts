@@ -1,8 +1,8 @@
 import { EffectError } from "../../../errors.ts";
 import { findBundles } from "../../../importing/found-bundles.ts";
-import type { Effects } from "../execute.ts";
-import type { Action } from "../model.ts";
 import { writtenConfig } from "../spec/written-config.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 /**
  * Copies the keys of a running cluster into a Secret of ours, create-only. They are read again, and must be those that were verified; where they were found

@@ -3,12 +3,13 @@ import { endpointHost } from "../../../config/endpoint-host.ts";
 import { EffectError, isEffectError } from "../../../errors.ts";
 import type { CertificateMachine } from "../../../workload/kubelet-certificates/judge.ts";
 import type { Approver } from "../../../workload/kubelet-certificates/cluster-certificates.ts";
-import type { Effects } from "../execute.ts";
-import type { Action, Observed } from "../model.ts";
 import { approvesCertificates } from "../rules/tend-certificates.ts";
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { placeOf } from "./tend-nodes.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Effects } from "./ports.ts";
 
 /** Names under which pods and people reach the API: nobody serves under them but the API. */
 const apiNames = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "localhost"];

@@ -5,10 +5,10 @@ import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import type { FakeApi } from "@talos-operator/kube-runtime/testing";
 import { configured, facts, observed } from "../../../testing/builders.ts";
-import { CORDON_MARK } from "../../../workload/cordon.ts";
-import type { Effects } from "../execute.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { cordonAndDrain, deleteNode, uncordonNode } from "./tend-nodes.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import { CORDON_MARK } from "../../../workload/seen-node.ts";
+import type { Effects } from "./ports.ts";
 
 const one = configured("10.0.1.1", "worker", "demo-workers");
 const gone = configured("10.0.1.2", "worker", "demo-workers", { releasedAt: 1 });

@@ -5,13 +5,13 @@ import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import type { ClusterWorkload } from "../../../workload/cluster-workload.ts";
 import { uncordon } from "../../../workload/cordon.ts";
 import { deleteNodeObject } from "../../../workload/node-objects.ts";
-import type { SeenNode } from "../../../workload/seen-node.ts";
 import type { WorkloadPlace } from "../../../workload/workload-api.ts";
-import type { Effects } from "../execute.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
-import type { Action } from "../model.ts";
 import { formerNodeOwner } from "../membership/node-owners.ts";
+import type { SeenNode } from "../../../model/workload.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 /** Begins the drain of a machine's Node, or keeps it going. It goes on after this returns. */
 export function cordonAndDrain(action: Extract<Action, { readonly kind: "CordonAndDrain" }>, effects: Effects): void {

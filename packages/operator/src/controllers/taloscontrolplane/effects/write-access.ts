@@ -5,11 +5,11 @@ import { BACKDATE_MS } from "../../../secrets/credentials.ts";
 import { kubeconfigDoubt } from "../../../secrets/kubeconfig-doubt.ts";
 import { kubeconfigFault } from "../../../secrets/kubeconfig-fault.ts";
 import { isRefusedWrite } from "../../shared/refused-write.ts";
-import type { Effects } from "../execute.ts";
-import type { Action } from "../model.ts";
 import { askedForKubeconfig } from "../rules/access.ts";
 import { seenAccess } from "../session.ts";
 import { asAdmin } from "./admin.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 /** Life of the administrator's certificate, as talosctl has it. */
 const YEAR_MS = 365 * 24 * 3_600_000;

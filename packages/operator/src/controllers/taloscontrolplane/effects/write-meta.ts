@@ -2,17 +2,17 @@ import { isTalosError, META_KEYS } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
-import type { Effects } from "../execute.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { metaHashOf, wantedMeta } from "../config-changes/meta-plan.ts";
 import type { WantedMeta } from "../config-changes/meta-plan.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
-import type { Action } from "../model.ts";
 import { readMeta } from "../config-changes/read-config.ts";
 import { howNow, sending } from "./apply-config.ts";
 import { demandInTime } from "./demand-in-time.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Effects } from "./ports.ts";
 
 /**
  * Writes a machine's static network settings to its META, or takes them out. The machine follows them at once, and nothing takes them back by itself.

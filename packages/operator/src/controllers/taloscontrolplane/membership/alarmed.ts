@@ -1,4 +1,4 @@
-import type { SeenEtcd } from "../../../looking/look.ts";
+import type { SeenEtcd } from "../../../model/look.ts";
 
 /** What an answering control plane tells of etcd. */
 export interface TellingMember {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { facts, founded, member, observed, running, silent } from "../../../testing/builders.ts";
-import type { Look } from "../../../looking/look.ts";
 import { backupSources } from "./backup-sources.ts";
+import type { Look } from "../../../model/look.ts";
 
 const known = facts({ bootstrapDone: founded });
 const one = member(1, 3);

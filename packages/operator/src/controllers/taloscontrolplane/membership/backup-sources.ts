@@ -1,6 +1,6 @@
-import type { ClusterFacts } from "../record/facts.ts";
-import type { DeclaredMachine, MachineName } from "../model.ts";
-import type { Look } from "../../../looking/look.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
+import type { Look } from "../../../model/look.ts";
 
 /** What a backup of a cluster is taken from. */
 export interface BackupSources {

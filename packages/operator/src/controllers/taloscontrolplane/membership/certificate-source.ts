@@ -1,8 +1,9 @@
 import { stateOf } from "../conditions/machine-state.ts";
-import type { Action, Observed, SeenMachine } from "../model.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
 import { mayConfigureNow } from "./plan-machines.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 
 /**
  * What configures a control plane of a cluster that goes, so that its workers can be wiped: a worker gets its certificate through a control plane and answers nobody

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configured, facts, NOW, observed, running } from "../../../testing/builders.ts";
-import type { SentEffect } from "../model.ts";
-import type { IntentFact } from "../record/facts.ts";
 import { endOfContainer } from "./container-end.ts";
+import type { SentEffect } from "../../../model/observation.ts";
+import type { IntentFact } from "../../../model/record.ts";
 
 const fact = configured("10.0.0.1");
 const intent: IntentFact = {

@@ -1,8 +1,8 @@
 import { silentForMs } from "../../../looking/look.ts";
-import type { Look, Silent } from "../../../looking/look.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
-import type { Observed, SeenMachine } from "../model.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
+import type { Look, Silent } from "../../../model/look.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
 
 /** A container that accepted its reset counts as stopped after so long without an answer. Milliseconds. */
 const STOPPED_AFTER_MS = 20_000;

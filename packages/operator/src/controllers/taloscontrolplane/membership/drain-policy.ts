@@ -1,5 +1,5 @@
 import { annotations } from "@talos-operator/api";
-import type { Observed, SeenMachine } from "../model.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** What happens when a drain does not end. */
 export interface DrainPolicy {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotations } from "@talos-operator/api";
-import type { Look } from "../../../looking/look.ts";
 import { configured, controlPlane, facts, founded, NOW, observed, preparing, running, worker } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
-import type { DrainState, SeenDrain } from "../../../workload/seen-drain.ts";
 import { drainsState, readyToDisturb } from "./drain.ts";
 import type { DrainAnswer } from "./drain.ts";
-import type { IntentFact } from "../record/facts.ts";
+import type { Look } from "../../../model/look.ts";
+import type { DrainState, SeenDrain } from "../../../model/workload.ts";
+import type { IntentFact } from "../../../model/record.ts";
 
 const address = "10.0.1.1";
 const name = `demo-workers-${address}`;

@@ -2,15 +2,17 @@ import { annotations } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
 import { silentForMs } from "../../../looking/look.ts";
-import type { DrainState, SeenDrain } from "../../../workload/seen-drain.ts";
 import { drainPolicyOf } from "./drain-policy.ts";
 import type { DrainPolicy } from "./drain-policy.ts";
 import { factsOf, intentOn, machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { onceFounderShows } from "./hidden-founder.ts";
 import { wordFor } from "./identity.ts";
 import { idleCordons } from "./node-owners.ts";
-import type { Action, MachineName, Observed, SeenMachine } from "../model.ts";
+import type { DrainState, SeenDrain } from "../../../model/workload.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** Whether a machine may be disturbed now, as far as the pods on its Node are concerned. */
 export type DrainAnswer =

@@ -3,9 +3,10 @@ import { checkConfig } from "../../../config/check.ts";
 import { endpointHost } from "../../../config/endpoint-host.ts";
 import { wantedDisk } from "../../../config/wanted-disk.ts";
 import { stateOf } from "../conditions/machine-state.ts";
-import type { DeclaredMachine, Observed, SeenMachine } from "../model.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** The listed control plane whose own address the endpoint is; `undefined` where the endpoint is a virtual address, a name or a load balancer. */
 export function machineAtEndpoint(seen: Observed, facts: ClusterFacts): SeenMachine | undefined {

@@ -1,8 +1,10 @@
 import { machineFact, withDecisions } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { MachineName, Observed, ProbeTarget, SeenMachine } from "../model.ts";
 import { hasStopped } from "../../../looking/look.ts";
-import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ProbeTarget } from "../../../model/effect.ts";
+import type { EtcdMember, SeenEtcd } from "../../../model/look.ts";
 
 /** Control planes that are declared, and those that the record knows from before. */
 export function controlPlanesOf(seen: Observed): readonly SeenMachine[] {

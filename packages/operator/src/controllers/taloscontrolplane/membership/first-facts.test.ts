@@ -15,8 +15,8 @@ import {
 import type { World } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
 import { planConfigs } from "../config-changes/config-plan.ts";
-import type { Observed } from "../model.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 const bundle: Observed["bundle"] = {
   kind: "present",

@@ -2,10 +2,10 @@ import { controlPlanesOf, foundedBy, withFounded } from "./etcd-view.ts";
 import { toldMachines } from "./told-machines.ts";
 import { planMachines } from "./plan-machines.ts";
 import { withDecisions } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { Observed } from "../model.ts";
 import { networksOf } from "../spec/fixed-properties.ts";
 import { writtenConfig } from "../spec/written-config.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /**
  * The first record of a cluster; machines that wait already are written down in the same stroke.

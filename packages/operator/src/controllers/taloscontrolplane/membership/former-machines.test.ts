@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configured, controlPlane, facts, worker } from "../../../testing/builders.ts";
-import type { SeenRecord } from "../model.ts";
 import { formerMachines } from "./former-machines.ts";
 import type { Tellers } from "./former-machines.ts";
+import type { SeenRecord } from "../../../model/observation.ts";
 
 const tellers: Tellers = { controlPlane: controlPlane(1), workers: [worker(0)], machineObjects: [], installed: [] };
 const recordOf = (...machines: readonly ReturnType<typeof configured>[]): SeenRecord => ({

@@ -1,9 +1,10 @@
 import { machineNameFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import type { DeclaredMachine, SeenRecord } from "../model.ts";
 import { mayHoldConfig } from "../record/facts.ts";
 import { onlyInstalled, placeOfTold, saysConfigured } from "./told-machines.ts";
-import type { MachinePlace } from "./told-machines.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { SeenRecord } from "../../../model/observation.ts";
+import type { MachinePlace } from "../../../model/record.ts";
 
 /** What tells of a cluster's machines beside its record. */
 export interface Tellers {

@@ -1,9 +1,10 @@
 import { stateOf } from "../conditions/machine-state.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { MachineName, Observed } from "../model.ts";
 import { controlPlanesOf, waitsForEtcd } from "./etcd-view.ts";
 import { isMadeAnew } from "./told-machines.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /**
  * What has to be awaited before a cluster whose record was lost is taken for one without etcd, as the end of a sentence; nothing where nothing has to be.

@@ -1,6 +1,6 @@
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { MachineName } from "../model.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
 
 /**
  * True when a machine shows another SMBIOS UUID than was written down for it. Where either has none, as in containers, nothing is known.

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Look } from "../../../looking/look.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import {
   configured,
   controlPlane,
@@ -15,6 +13,8 @@ import {
   worker,
 } from "../../../testing/builders.ts";
 import { joinHindrance } from "./joins.ts";
+import type { Look } from "../../../model/look.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 const HOUR = 3_600_000;
 const silentSince = (since: number): Look => ({ kind: "silent", at: NOW, since, detail: "unreachable" });

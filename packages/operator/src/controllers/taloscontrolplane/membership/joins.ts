@@ -1,12 +1,13 @@
 import { silentForMs } from "../../../looking/look.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { MachineName, Observed, SeenMachine } from "../model.ts";
 import { onceFounderShows } from "./hidden-founder.ts";
 import { etcdMembership, etcdQuorum } from "./quorum.ts";
 import { memberOf } from "./removal.ts";
 import type { EtcdDoubt, EtcdQuorum, EtcdVoter } from "./quorum.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** A control plane that took its configuration installs and reboots meanwhile; one that is silent for longer holds up nobody. Milliseconds. */
 const JOIN_TAKES_MS = 10 * 60_000;

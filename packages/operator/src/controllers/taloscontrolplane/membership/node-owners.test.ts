@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configured, facts, NOW } from "../../../testing/builders.ts";
-import type { MachineFact } from "../record/facts.ts";
 import { formerNodeOwner } from "./node-owners.ts";
+import type { MachineFact } from "../../../model/record.ts";
 
 const uuid = "5f1c7a3e-9d20-4c44-8a51-3b7f0e6d2c19";
 const clone = (address: string, over: Partial<MachineFact> = {}): MachineFact =>

@@ -1,11 +1,11 @@
 import { canonicalAddress } from "@talos-operator/api";
 import { isNodeOf, nodeOf } from "../../../workload/seen-node.ts";
-import type { SeenNode } from "../../../workload/seen-node.ts";
 import { withoutAwaited } from "../conditions/awaited-network.ts";
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { intentOn } from "../record/facts.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { Observed, SeenMachine } from "../model.ts";
+import type { SeenNode } from "../../../model/workload.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** A machine whose Node has our cordon. */
 export interface Cordoned {

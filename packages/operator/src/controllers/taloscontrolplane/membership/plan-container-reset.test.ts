@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
-import type { Look } from "../../../looking/look.ts";
-import type { SeenMachine } from "../model.ts";
 import { machinesOf } from "../spec/declared.ts";
-import type { IntentFact } from "../record/facts.ts";
 import { pursueContainerReset } from "./plan-container-reset.ts";
+import type { Look } from "../../../model/look.ts";
+import type { SeenMachine } from "../../../model/observation.ts";
+import type { IntentFact } from "../../../model/record.ts";
 
 const fact = configured("10.0.0.3");
 const intent: IntentFact = {

@@ -1,14 +1,15 @@
 import { waitsForEtcd } from "./etcd-view.ts";
-import type { EtcdMember } from "../../../looking/look.ts";
-import type { Action, Observed } from "../model.ts";
 import { withIntent, withoutIntent } from "../record/facts.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { endOfContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { viaOf } from "./plan-member-removal.ts";
 import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
 import type { EtcdQuorum } from "./quorum.ts";
 import { closed, listed, mayAskAgain, memberOf, released, resetIntent, waits } from "./removal.ts";
 import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { EtcdMember } from "../../../model/look.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 
 /** Before the bootstrap there is nobody to be listed by. */
 const NO_ETCD: EtcdQuorum = { kind: "known", members: [], voters: [], learners: [], leader: "0", healthy: 0, needed: 1 };

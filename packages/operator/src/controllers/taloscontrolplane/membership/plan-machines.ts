@@ -3,7 +3,6 @@ import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../../config/install-disk.ts";
 import { contractOf } from "../../../config/render.ts";
 import { elapsedMs } from "../../../elapsed.ts";
-import type { Hardware, InMaintenance, Running } from "../../../looking/look.ts";
 import { wantedDisk, wantedSelector } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
@@ -14,8 +13,10 @@ import { joinHindrance } from "./joins.ts";
 import { isMadeAnew, isOnlyTold, withTold } from "./told-machines.ts";
 import { identityOf, wordFor } from "./identity.ts";
 import { NO_META, UNSURE_META, wantedMeta } from "../config-changes/meta-plan.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
+import type { Hardware, InMaintenance, Running } from "../../../model/look.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** What is to be written down and sent for machines that wait in maintenance mode. */
 export interface MachinePlan {

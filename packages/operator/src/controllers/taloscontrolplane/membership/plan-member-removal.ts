@@ -1,11 +1,13 @@
-import type { Action, MachineName, Observed } from "../model.ts";
 import { machineFact, withDecisions, withIntent } from "../record/facts.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { etcdMembership, projectWithout } from "./quorum.ts";
 import type { EtcdQuorum } from "./quorum.ts";
 import { closed, isShown, LATE_MS, listed, mayAskAgain, memberOf, waits } from "./removal.ts";
 import type { Removal, RemovalStep } from "./removal.ts";
 import { isMadeAnew, isOnlyTold } from "./told-machines.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
 
 /** Until when the removal of a member may take effect. Milliseconds. */
 const REMOVAL_TAKES_MS = 60_000;

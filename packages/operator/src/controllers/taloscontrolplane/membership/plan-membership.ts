@@ -1,8 +1,6 @@
 import { annotations, rfc3339 } from "@talos-operator/api";
 import { silentForMs } from "../../../looking/look.ts";
-import type { Observed } from "../model.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { wordFor } from "./identity.ts";
 import { ghostsOf, pursueRemoval, removeMember } from "./plan-member-removal.ts";
 import { beginReset, pursueReset } from "./plan-reset.ts";
@@ -10,6 +8,8 @@ import { planWorkerRemovals } from "./plan-worker-removals.ts";
 import { etcdMembership } from "./quorum.ts";
 import { configMayArriveUntil, isAbandoned, isWiped, leaversOf, memberListed, released, unreachable, waits } from "./removal.ts";
 import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** A machine that nobody lists any more counts as gone after so long without an answer; until then it may only be rebooting. Milliseconds. */
 const SILENT_GRACE_MS = 60_000;

@@ -1,8 +1,5 @@
 import { stateOf } from "../conditions/machine-state.ts";
-import type { Action, Observed, SeenMachine } from "../model.ts";
-import type { Look } from "../../../looking/look.ts";
 import { machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { isContainer } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
@@ -10,6 +7,10 @@ import { pursueContainerReset } from "./plan-container-reset.ts";
 import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
 import { closed, isWiped, LATE_MS, mayAskAgain, memberListed, released, resetIntent, waits, wipeForbidden } from "./removal.ts";
 import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Look } from "../../../model/look.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 
 /** Writes down that a running control plane is wiped, and sends it in the same pass when nothing else has to come first. */
 export function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver): RemovalStep {

@@ -4,9 +4,7 @@ import type { PoolBudgets } from "../disruption/pool-budget.ts";
 import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
 import { intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { intentsThatFit } from "../record/room.ts";
-import type { Action, Observed } from "../model.ts";
 import { mayDisturb } from "./quorum.ts";
 import {
   isWiped,
@@ -22,6 +20,9 @@ import {
   wipeForbidden,
 } from "./removal.ts";
 import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /**
  * Plans how workers leave: drained, wiped, released once they answer in maintenance mode. Several at once, as far as `maxUnavailable` of their pool allows,

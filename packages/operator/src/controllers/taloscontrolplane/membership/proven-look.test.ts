@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Hardware } from "../../../looking/look.ts";
 import { configured, facts, inMaintenance, running, silent } from "../../../testing/builders.ts";
-import type { MachineFact } from "../record/facts.ts";
 import { compareIdentity, provenLook } from "./proven-look.ts";
 import type { IdentityVerdict } from "./proven-look.ts";
+import type { Hardware } from "../../../model/look.ts";
+import type { MachineFact } from "../../../model/record.ts";
 
 const own = (over: Partial<MachineFact> = {}): MachineFact => configured("10.0.0.1", "controlplane", "demo", over);
 const other = (over: Partial<MachineFact> = {}): MachineFact => configured("10.0.0.2", "controlplane", "demo", over);

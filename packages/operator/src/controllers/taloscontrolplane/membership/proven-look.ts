@@ -1,9 +1,9 @@
 import { annotations } from "@talos-operator/api";
 import { identityOf } from "./identity.ts";
-import type { Hardware, Look, Silent } from "../../../looking/look.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { DeclaredMachine, MachineName } from "../model.ts";
+import type { Hardware, Look, Silent } from "../../../model/look.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
 
 /** The machines that are known, from the record or from what is left of it. */
 type Machines = Pick<ClusterFacts, "machines">;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assert as check, boolean, constantFrom, integer, property, record } from "fast-check";
-import type { Look, SeenEtcd } from "../../../looking/look.ts";
 import { controlPlane, facts, founded, member, NOW, observed, preparing, running, silent } from "../../../testing/builders.ts";
 import { etcdQuorum, mayDisturb, projectWithout } from "./quorum.ts";
 import type { EtcdDoubtCode, EtcdQuorum } from "./quorum.ts";
+import type { Look, SeenEtcd } from "../../../model/look.ts";
 
 const done = facts({ bootstrapDone: founded });
 

@@ -1,10 +1,11 @@
 import { alarmedMember } from "./alarmed.ts";
 import { elapsedMs } from "../../../elapsed.ts";
-import type { EtcdMember, Look, SeenEtcd } from "../../../looking/look.ts";
 import { controlPlanesOf } from "./etcd-view.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { MachineName, Observed, SeenMachine } from "../model.ts";
+import type { EtcdMember, Look, SeenEtcd } from "../../../model/look.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** A look older than this says nothing about quorum: the longest pause between looks at a settled cluster, and a look's deadline. Milliseconds. */
 const FRESH_MS = 75_000;

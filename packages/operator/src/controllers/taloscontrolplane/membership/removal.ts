@@ -1,15 +1,17 @@
 import { annotations } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf, TalosWorker } from "@talos-operator/api";
-import type { EtcdMember, Look } from "../../../looking/look.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { wordFor } from "./identity.ts";
 import { compareIdentity } from "./proven-look.ts";
-import type { Action, MachineName, MachineRole, Observed, SeenMachine } from "../model.ts";
 import { etcdMembership } from "./quorum.ts";
 import type { EtcdQuorum } from "./quorum.ts";
+import type { EtcdMember, Look } from "../../../model/look.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { MachineName, MachineRole } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. Milliseconds. */
 const RESEND_AFTER_MS = 60_000;

@@ -8,7 +8,7 @@ import { identityWords, toldHardware } from "./identity-words.ts";
 import type { IdentityKind } from "./identity.ts";
 import { planMachines, withUnknownRunning } from "./plan-machines.ts";
 import { isOnlyTold, toldLook, toldMachines } from "./told-machines.ts";
-import type { MachinePlace } from "./told-machines.ts";
+import type { MachinePlace } from "../../../model/record.ts";
 
 /** A TalosMachine whose machine was configured, and that says who it is. */
 function telling(address: string, identity: IdentityKind = "own", uuid = `uuid-${address}`): TalosMachine {

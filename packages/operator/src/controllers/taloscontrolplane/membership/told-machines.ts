@@ -1,11 +1,12 @@
 import { canonicalAddress, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { Look } from "../../../looking/look.ts";
-import type { DeclaredMachine, Observed } from "../model.ts";
 import { NOTHING_TOLD, toldHardware } from "./identity-words.ts";
 import type { ToldHardware } from "./identity-words.ts";
 import { provenLook } from "./proven-look.ts";
+import type { ClusterFacts, MachineFact, MachinePlace } from "../../../model/record.ts";
+import type { Look } from "../../../model/look.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** A machine that took its configuration installs and boots meanwhile; one that is silent for longer took none that anybody remembers. */
 export const COMES_BACK_MS = 10 * 60_000;
@@ -22,9 +23,6 @@ export function signOfEarlierLife({ controlPlane: { status } }: Pick<Observed, "
     return "The status says that this cluster was bootstrapped";
   return undefined;
 }
-
-/** Where a machine is that may be configured, and what for. */
-export type MachinePlace = Pick<MachineFact, "name" | "role" | "pool" | "address">;
 
 /** Where a machine is that its TalosMachine tells of, and what for. */
 export function placeOfTold({ metadata, spec }: TalosMachine): MachinePlace {

@@ -1,6 +1,7 @@
 import { intentOn } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { MachineName, SentEffect } from "../model.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { SentEffect } from "../../../model/observation.ts";
 
 /** An order that takes a machine away for minutes. */
 export type UnderWay = "reset" | "reboot";

@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { worker } from "../../../testing/builders.ts";
-import type { DeclaredMachine } from "../model.ts";
 import { untoldWorkers } from "./untold.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
 
 const group = "/apis/talos.alperen.cloud/v1alpha1";
 const name = "demo-workers-10.0.1.1";

@@ -1,7 +1,7 @@
 import { talosMachineResource, talosWorkerResource } from "@talos-operator/api";
 import type { TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
-import type { DeclaredMachine, MachineName } from "../model.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
 
 /**
  * Reads live which workers that seem to have lost their pool have it still: their TalosWorker is there, or, where its name is not known, their TalosMachine. An API server

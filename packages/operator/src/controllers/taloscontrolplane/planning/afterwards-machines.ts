@@ -1,8 +1,10 @@
-import type { EtcdMember, SeenEtcd } from "../../../looking/look.ts";
 import { factsOf, machineFact, withMachine, withoutIntent } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { Action, MachineName, Observed, SeenMachine } from "../model.ts";
-import type { KnownConfig } from "../config-changes/seen-config.ts";
+import type { EtcdMember, SeenEtcd } from "../../../model/look.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { KnownConfig } from "../../../model/config.ts";
 
 /** An action on a running machine, or on etcd's list of members. */
 export type MachineAction = Extract<

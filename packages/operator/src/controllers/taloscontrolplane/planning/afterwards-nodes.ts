@@ -1,8 +1,10 @@
 import { isNodeOf } from "../../../workload/seen-node.ts";
-import type { SeenNode } from "../../../workload/seen-node.ts";
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
-import type { Action, MachineName, Observed } from "../model.ts";
+import type { SeenNode } from "../../../model/workload.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** An action on Nodes of the managed cluster. */
 export type NodeAction = Extract<Action, { readonly kind: "CordonAndDrain" | "LookAtNodes" | "Uncordon" | "DeleteNode" }>;

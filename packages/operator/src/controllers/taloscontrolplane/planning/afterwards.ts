@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { finalizers as ours } from "@talos-operator/api";
-import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../looking/look.ts";
 import { wantedDisk } from "../../../config/wanted-disk.ts";
 import { afterwardsOnMachines, withoutMember } from "./afterwards-machines.ts";
 import { afterwardsOnNodes, withoutKubelet } from "./afterwards-nodes.ts";
 import { waitsForEtcd } from "../membership/etcd-view.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
-import type { Action, DeclaredMachine, MachineName, Observed, SeenMachine } from "../model.ts";
+import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../../../model/look.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** Stands for the disk that is chosen when the machine lists its disks. */
 const ANY_DISK = "/dev/sd?";

@@ -1,7 +1,7 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput } from "@talos-operator/api";
-import type { Plan } from "./plan.ts";
 import { printPlan } from "./print-plan.ts";
+import type { Plan } from "../../../model/decision.ts";
 
 /** A plan that was made before the first looks would be told twice. */
 export const notLookedYet: ConditionInput = conditionFor("DryRun", "NotLookedYet", "Pending: the machines are being read.");

@@ -2,15 +2,16 @@ import { stateOf } from "../conditions/machine-state.ts";
 import { upgradePending } from "../conditions/upgrade-state.ts";
 import { withoutHeld } from "../held.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { Action, Observed, Rule, SeenMachine, Verdict, Waiting } from "../model.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { waitingOf } from "../rules/wait.ts";
 import { afterwards, asIfBooted } from "./afterwards.ts";
 import { withAssumedNodes } from "./afterwards-nodes.ts";
 import { hashOfSteps } from "./plan.ts";
-import type { Plan } from "./plan.ts";
 import { joined, stepOf } from "./step-of.ts";
 import type { StepWords } from "./step-of.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Plan, Rule, Verdict, Waiting } from "../../../model/decision.ts";
 
 /** Passes that are played at most; a cluster of a thousand machines needs a few dozen. */
 const MOST_PASSES = 400;

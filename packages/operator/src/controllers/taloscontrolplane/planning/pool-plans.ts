@@ -1,9 +1,9 @@
 import { withPauses } from "../held.ts";
 import type { Pauses } from "../held.ts";
-import type { Observed, Rule } from "../model.ts";
 import { foresee } from "./foresee.ts";
 import { hashOfSteps } from "./plan.ts";
-import type { Plan } from "./plan.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Plan, Rule } from "../../../model/decision.ts";
 
 /** What would be done with the machines of each pool that is only tried while its cluster is not, by name of the TalosWorker. Nothing is touched. */
 export function planPools(unpaused: Observed, pauses: Pauses, rules: readonly Rule[]): ReadonlyMap<string, Plan> {

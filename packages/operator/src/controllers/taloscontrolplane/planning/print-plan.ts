@@ -1,4 +1,4 @@
-import type { Plan } from "./plan.ts";
+import type { Plan } from "../../../model/decision.ts";
 
 /** Longest text of a plan in a condition; the schema allows 32,768 characters. */
 const LONGEST = 16_000;

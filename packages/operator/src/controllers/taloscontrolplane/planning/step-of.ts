@@ -1,7 +1,9 @@
 import { platformOf } from "../config-changes/platform-of.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
-import type { Action, MachineName, Observed } from "../model.ts";
-import type { PlannedEffect, PlanStep } from "./plan.ts";
+import type { Action, PlannedEffect } from "../../../model/effect.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { PlanStep } from "../../../model/decision.ts";
 
 /** An action as a step of a plan, before neighbours are put together: the words take the names of all machines of the step. */
 export interface StepWords {

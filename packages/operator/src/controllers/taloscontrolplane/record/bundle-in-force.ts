@@ -1,9 +1,9 @@
 import type { SecretsBundle } from "@talos-operator/talos";
 import { usableBundle } from "../../../secrets/bundle-store.ts";
 import type { BundleStore } from "../../../secrets/bundle-store.ts";
-import type { ClusterFacts } from "./facts.ts";
 import { seenBundle } from "../session.ts";
 import type { ClusterSession } from "../session.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /**
  * The bundle that the record names, read now or held for a moment since the last reading.

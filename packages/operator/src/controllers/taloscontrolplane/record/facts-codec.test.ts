@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ClusterRecord } from "@talos-operator/api";
 import * as fc from "fast-check";
-import type { ClusterFacts, MachineFact, IntentFact } from "./facts.ts";
 import { facts as someFacts } from "../../../testing/builders.ts";
 import { newerWord, printRecord, readRecord } from "./facts-codec.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
 
 const key = { namespace: "default", name: "demo" };
 const writer = { identity: "one", fencingToken: "1/7" };

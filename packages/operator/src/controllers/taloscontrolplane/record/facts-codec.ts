@@ -1,8 +1,17 @@
 import { beyondThisRelease, clusterRecordResource, finalizers, labels, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, ClusterRecordSpec, KnownMachine, MachineIdentity, OpenIntent } from "@talos-operator/api";
 import { clusterLabel } from "../../../secrets/cluster-label.ts";
-import type { BootstrapDoneFact, BootstrapIntentFact, ClusterFacts, DecisionFact, IntentFact, IntentKind, MachineFact } from "./facts.ts";
-import type { MachineRole, SeenRecord } from "../model.ts";
+import type {
+  BootstrapDoneFact,
+  BootstrapIntentFact,
+  ClusterFacts,
+  DecisionFact,
+  IntentFact,
+  IntentKind,
+  MachineFact,
+} from "../../../model/record.ts";
+import type { MachineRole } from "../../../model/machine.ts";
+import type { SeenRecord } from "../../../model/observation.ts";
 
 /** Who writes an intent, for the fence that keeps an older leader from acting on it. */
 export interface Writer {

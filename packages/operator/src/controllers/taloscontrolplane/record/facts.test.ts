@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { facts, NOW } from "../../../testing/builders.ts";
 import { withDecisions } from "./facts.ts";
-import type { DecisionFact } from "./facts.ts";
+import type { DecisionFact } from "../../../model/record.ts";
 
 describe("the remembered decisions", () => {
   const decision = (index: number): DecisionFact => ({ at: NOW + index, action: "Reboot", reason: "Drift", message: `Number ${index}.` });

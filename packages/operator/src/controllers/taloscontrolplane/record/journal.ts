@@ -1,7 +1,9 @@
 import { conditionCatalogue } from "@talos-operator/api";
 import type { ConditionEntry } from "@talos-operator/api";
-import type { DecisionFact } from "./facts.ts";
-import type { Action, Observed, Verdict } from "../model.ts";
+import type { DecisionFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Verdict } from "../../../model/decision.ts";
 
 /** The verdict whose new journal entries say which rule took them and what releases the state they lead to. */
 export function signed(verdict: Verdict, rule: string, seen: Observed): Verdict {

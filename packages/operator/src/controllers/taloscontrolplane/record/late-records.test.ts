@@ -6,8 +6,8 @@ import { createFakeApi, createMemoryLog } from "@talos-operator/kube-runtime/tes
 import type { Leading } from "../../../leading.ts";
 import type { BundleStore, StoredBundle } from "../../../secrets/bundle-store.ts";
 import { controlPlane, facts, NOW, observed } from "../../../testing/builders.ts";
-import type { Decision } from "../model.ts";
 import { LateRecords } from "./late-records.ts";
+import type { Decision } from "../../../model/decision.ts";
 
 const key = { namespace: "default", name: "demo" };
 const collection = `/apis/${clusterRecordResource.group}/${clusterRecordResource.version}/${clusterRecordResource.plural}`;

@@ -6,7 +6,8 @@ import type { Clock, Logger } from "@talos-operator/ports";
 import { elapsedMs } from "../../../elapsed.ts";
 import type { Leading } from "../../../leading.ts";
 import type { BundleStore } from "../../../secrets/bundle-store.ts";
-import type { Decision, Observed } from "../model.ts";
+import type { Decision } from "../../../model/decision.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** An API server gives up a write after a minute; whatever lies between has as long again. */
 const LATEST_WRITE_MS = 120_000;

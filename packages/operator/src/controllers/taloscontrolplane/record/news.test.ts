@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClusterFacts, DecisionFact, IntentFact, MachineFact } from "./facts.ts";
 import { newsOf } from "./news.ts";
+import type { ClusterFacts, DecisionFact, IntentFact, MachineFact } from "../../../model/record.ts";
 
 const machine = (over: Partial<MachineFact> = {}): MachineFact => ({
   name: "m1",

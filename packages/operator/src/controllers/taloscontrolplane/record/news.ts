@@ -1,7 +1,7 @@
 import type { EventReason, MachineEventReason } from "@talos-operator/api";
-import type { MachineName } from "../model.ts";
 import { machineFact } from "./facts.ts";
-import type { ClusterFacts, DecisionFact, MachineFact } from "./facts.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { ClusterFacts, DecisionFact, MachineFact } from "../../../model/record.ts";
 
 /** Something that people ask about, and that was just written down. */
 export type News =

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { facts } from "../../../testing/builders.ts";
-import type { ClusterFacts, IntentFact } from "./facts.ts";
 import { OwnTimes } from "./own-times.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 
 const HOUR_MS = 3_600_000;
 const AT = 10 * HOUR_MS;

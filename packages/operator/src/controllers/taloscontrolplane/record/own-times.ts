@@ -1,4 +1,4 @@
-import type { ClusterFacts, IntentFact } from "./facts.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 
 interface Times {
   readonly at: number;

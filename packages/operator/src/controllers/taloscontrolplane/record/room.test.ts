@@ -14,11 +14,11 @@ import {
   worker,
 } from "../../../testing/builders.ts";
 import { planMachines } from "../membership/plan-machines.ts";
-import type { Action } from "../model.ts";
 import { finishDeletion } from "../rules/deletion.ts";
 import { printRecord } from "./facts-codec.ts";
-import type { ClusterFacts, MachineFact } from "./facts.ts";
 import { intentsThatFit } from "./room.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 
 /** What etcd takes in one request. */
 const ETCD_TAKES = 1.5 * 1024 * 1024;

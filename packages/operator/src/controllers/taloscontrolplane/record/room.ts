@@ -1,8 +1,9 @@
 import { MAX_KNOWN_MACHINES } from "@talos-operator/api";
-import type { MachineName, MachineRole, Observed } from "../model.ts";
 import { isMadeAnew } from "../membership/told-machines.ts";
 import { printIntent, printMachine } from "./facts-codec.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "./facts.ts";
+import type { MachineName, MachineRole } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
 
 /**
  * etcd takes no request above 1.5 MiB, and what it does not take of one machine is not written down of any: nothing at all is done in the cluster from then

@@ -2,7 +2,7 @@ import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import { codeOf } from "../fresh-copies.ts";
-import type { Seen } from "../model.ts";
+import type { Seen } from "../../../model/observation.ts";
 
 /**
  * Another cluster whose record has these keys, in any namespace, as `namespace/name`: two clusters never share them.

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { configured, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { accessConditions } from "../conditions/access-state.ts";
-import type { Observed, SeenAccess, SentEffect } from "../model.ts";
 import { keepAccess } from "./access.ts";
+import type { Observed, SeenAccess, SentEffect } from "../../../model/observation.ts";
 
 /** Endpoints of the talosconfig that is written while these addresses are not known; `undefined` = none is written. */
 function endpointsWithout(...unknown: readonly string[]): readonly string[] | undefined {

@@ -1,6 +1,8 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
-import type { Action, Observed, Rule, Seen, SeenAccess, SeenMachine } from "../model.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, Seen, SeenAccess, SeenMachine } from "../../../model/observation.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /** Credentials are renewed when less than this is left of their year, and of a shorter life, as `adminKubeconfig.certLifetime` may ask for, when a third is. */
 const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;

@@ -1,7 +1,8 @@
 import { annotations } from "@talos-operator/api";
 import { factsOf, intentOn, machineFact, withDecisions, withMachine } from "../record/facts.ts";
 import { wordFor } from "../membership/identity.ts";
-import type { Observed, Rule, SeenMachine, Verdict } from "../model.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Rule, Verdict } from "../../../model/decision.ts";
 
 /**
  * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.

@@ -1,5 +1,5 @@
 import { conditionFor } from "@talos-operator/api";
-import type { Rule } from "../model.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /** How often it is looked whether the other one is gone. */
 const LOOK_AGAIN_MS = 30_000;

@@ -1,7 +1,6 @@
 import { elapsedMs } from "../../../elapsed.ts";
 import { machineAtEndpoint, onlyFounder } from "../membership/endpoint-founder.ts";
 import { withDecisions } from "../record/facts.ts";
-import type { BootstrapIntentFact, ClusterFacts } from "../record/facts.ts";
 import { controlPlaneIntent, machineFact } from "../record/facts.ts";
 import {
   controlPlanesOf,
@@ -12,7 +11,10 @@ import {
   wasEverConfigured,
   withFounded,
 } from "../membership/etcd-view.ts";
-import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
+import type { BootstrapIntentFact, ClusterFacts } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Rule, Verdict } from "../../../model/decision.ts";
 
 /** How long a bootstrap call may take until its effect shows. */
 const DEADLINE_MS = 10 * 60_000;

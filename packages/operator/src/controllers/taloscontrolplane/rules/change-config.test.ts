@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { configured, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
 import { planConfigs } from "../config-changes/config-plan.ts";
-import type { KnownConfig } from "../config-changes/seen-config.ts";
-import type { Observed } from "../model.ts";
 import { intentOn } from "../record/facts.ts";
 import { changeConfig } from "./change-config.ts";
+import type { KnownConfig } from "../../../model/config.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** Three healthy control planes whose settings changed; what changes is in force at once. */
 function changed(): Observed {

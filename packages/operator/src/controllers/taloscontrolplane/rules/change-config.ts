@@ -1,14 +1,16 @@
 import { annotations } from "@talos-operator/api";
 import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
-import type { ConfigPlan } from "../config-changes/config-plan.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, TRY_MS } from "../config-changes/config-intents.ts";
 import { pathsOf } from "../config-changes/config-words.ts";
 import { machineFact, withDecisions, withIntent, withMachine } from "../record/facts.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
-import type { Action, Observed, Rule } from "../model.ts";
 import { intentsThatFit } from "../record/room.ts";
 import { chooseNext } from "../config-changes/rollout.ts";
 import { withMembers } from "./membership.ts";
+import type { ConfigPlan } from "../../../model/assessment.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /**
  * Rolls out changed settings: what is in force at once is tried, looked at from outside and then kept; what needs a boot is staged, and the machine booted.

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { controlPlane, observed } from "../../../testing/builders.ts";
-import type { Action, DeclaredMachine } from "../model.ts";
 import { composeMachines } from "./compose-machines.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
 
 describe("the TalosMachine of a machine that is found by a reference", () => {
   const seen = observed({ controlPlane: controlPlane(1) });

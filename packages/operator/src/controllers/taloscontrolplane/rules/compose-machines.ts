@@ -1,6 +1,8 @@
 import type { TalosMachine } from "@talos-operator/api";
-import type { Action, DeclaredMachine, Rule } from "../model.ts";
 import { isNameTaken } from "../spec/machine-names.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /**
  * True when the TalosMachine that was made for a reference shows another address than the reference gives. It is what people read: the record follows

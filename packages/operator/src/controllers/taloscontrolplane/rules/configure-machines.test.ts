@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import { configured, controlPlane, facts, founded, member, observed, running } from "../../../testing/builders.ts";
 import { metaHashOf, wantedMeta } from "../config-changes/meta-plan.ts";
 import { machineFact } from "../record/facts.ts";
-import type { MachineFact } from "../record/facts.ts";
 import { configureMachines } from "./configure-machines.ts";
+import type { MachineFact } from "../../../model/record.ts";
 
 describe("a running machine whose reference gives another of its addresses", () => {
   const meta = { interface: "eth0", subnet: 24, gateway: "10.0.0.254" };

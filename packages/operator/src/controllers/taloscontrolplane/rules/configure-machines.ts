@@ -1,5 +1,6 @@
-import type { Action, Rule } from "../model.ts";
 import { planMachines } from "../membership/plan-machines.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /**
  * Configures every machine that waits in maintenance mode, control planes and workers alike, before and after etcd is bootstrapped.

@@ -15,8 +15,9 @@ import {
 } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
-import type { IntentFact } from "../record/facts.ts";
-import type { Action, Observed } from "../model.ts";
+import type { IntentFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 const bootstrapped = [
   { type: "Bootstrapped", status: "True", reason: "Bootstrapped", message: "Founded.", lastTransitionTime: "2026-01-01T00:00:00Z" },

@@ -12,9 +12,7 @@ import {
   withoutIntent,
 } from "../record/facts.ts";
 import { wordFor } from "../membership/identity.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { intentsThatFit } from "../record/room.ts";
-import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { silentForMs } from "../../../looking/look.ts";
 import { areKeysInDoubt } from "../conditions/keys-in-doubt.ts";
@@ -29,6 +27,10 @@ import { compareIdentity } from "../membership/proven-look.ts";
 import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "../membership/container-end.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
 import { adopt, isOfAnother } from "./adoption.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Rule, Verdict } from "../../../model/decision.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. */
 const RESEND_AFTER_MS = 60_000;

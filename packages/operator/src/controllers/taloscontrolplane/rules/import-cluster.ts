@@ -1,7 +1,9 @@
 import { annotations, conditionFor, finalizers } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { assessImport } from "../../../importing/assess.ts";
-import type { Action, Observed, Rule, Verdict } from "../model.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Rule, Verdict } from "../../../model/decision.ts";
 
 const takingOver = {
   reason: "ImportPending",

@@ -1,5 +1,6 @@
 import { finalizers } from "@talos-operator/api";
-import type { Action, Rule } from "../model.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /** Before anything outside Kubernetes exists, the objects that guard it carry their finalizers. */
 export const keepFinalizers: Rule = {

@@ -1,14 +1,15 @@
 import { annotations, bundleSecretName, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { stateOf } from "../conditions/machine-state.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { Observed, Rule, Verdict, Waiting } from "../model.ts";
 import { adopt } from "./adoption.ts";
 import { controlPlanesOf, foundedBy } from "../membership/etcd-view.ts";
 import { firstFacts } from "../membership/first-facts.ts";
 import { saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { givenSecretsName } from "../../../secrets/given-secrets.ts";
 import { writtenConfig } from "../spec/written-config.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Rule, Verdict, Waiting } from "../../../model/decision.ts";
 
 /** What was sent may take effect so much later. */
 const LATEST_EFFECT_MS = 11 * 60_000;

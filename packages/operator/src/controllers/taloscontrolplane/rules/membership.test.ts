@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Look } from "../../../looking/look.ts";
 import {
   configured,
   controlPlane,
@@ -16,11 +15,14 @@ import {
   worker,
 } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
-import type { Action, MachineRole, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
 import { configureMachines } from "./configure-machines.ts";
 import { changeMembership, rememberMembers } from "./membership.ts";
+import type { Look } from "../../../model/look.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { MachineRole } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
 /** Looks by address; those beyond `listed` control planes, and workers beyond `listedWorkers`, are on no list any more. */
 interface Case extends Omit<World, "looks"> {

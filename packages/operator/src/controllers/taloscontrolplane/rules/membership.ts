@@ -1,8 +1,10 @@
-import type { Action, Observed, Rule, SeenMachine, Verdict } from "../model.ts";
 import { planMembership } from "../membership/plan-membership.ts";
 import { etcdQuorum } from "../membership/quorum.ts";
 import { machineFact, mayHoldConfig, withMachine } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Rule, Verdict } from "../../../model/decision.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /**
  * Takes machines out of a cluster that stays: what the record knows and no spec lists any more.

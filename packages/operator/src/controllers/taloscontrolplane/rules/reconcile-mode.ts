@@ -1,5 +1,5 @@
 import { pausedCondition } from "../../shared/mode.ts";
-import type { Rule } from "../model.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /** A paused cluster: no write but the condition `Paused`, no effect, not even the finalizer of a deletion. */
 export const honourReconcileMode: Rule = {

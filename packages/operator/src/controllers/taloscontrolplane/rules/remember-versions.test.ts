@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configured, facts, founded, inMaintenance, member, observed, running, silent } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
-import type { KnownConfig } from "../config-changes/seen-config.ts";
 import { rememberVersions } from "./remember-versions.ts";
+import type { KnownConfig } from "../../../model/config.ts";
 
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
 const machines = cps.map((address) => configured(address));

@@ -1,8 +1,9 @@
 import { supportsKubernetes } from "@talos-operator/talos";
 import { isSupportedTalos } from "../../../config/supported-versions.ts";
 import { mayHoldConfig, machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { Observed, Rule, SeenMachine } from "../model.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /**
  * Writes down the versions that run, once all control planes agree on others than were written down: somebody upgraded them by other means, and a control

@@ -17,12 +17,14 @@ import { notSent, RAN_BEFORE, sentUnder, troubleOf, wasJustHeldBack, wasJustSent
 import type { Before } from "../config-changes/config-probe.ts";
 import { withoutAwaited } from "../conditions/awaited-network.ts";
 import { factsOf } from "../record/facts.ts";
-import type { ClusterFacts, IntentFact } from "../record/facts.ts";
 import { isOfAnother } from "./adoption.ts";
 import { metaSettings } from "../config-changes/meta-plan.ts";
 import { GOING_STAGES } from "../membership/quorum.ts";
-import type { Action, Observed, Rule, SeenMachine } from "../model.ts";
-import type { KnownConfig } from "../config-changes/seen-config.ts";
+import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Rule } from "../../../model/decision.ts";
+import type { KnownConfig } from "../../../model/config.ts";
 
 /** A machine that boots, or takes settings back, during so many trials does so because of what it tries. */
 const MOST_TRIALS = 3;

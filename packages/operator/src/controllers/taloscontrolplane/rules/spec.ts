@@ -1,8 +1,10 @@
 import { findingsMessage } from "@talos-operator/api";
-import type { Action, Observed, Rule } from "../model.ts";
 import { keepAccess } from "./access.ts";
 import { keepKeys } from "./keep-keys.ts";
 import { tendNodes } from "./tend-nodes.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /** A spec that cannot become a cluster, or that asks for something not built: said with field and remedy, and nothing that leans on it is done. */
 export const refuseUnsafeSpec: Rule = {

@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { controlPlane, facts, founded, NOW, observed } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
-import type { SeenCertificates } from "../../../workload/kubelet-certificates/cluster-certificates.ts";
 import { kubeletCertificates } from "../conditions/kubelet-certificates.ts";
 import { tendCertificates } from "./tend-certificates.ts";
+import type { SeenCertificates } from "../../../model/workload.ts";
 
 const annotation = "talos-operator.dev/approve-kubelet-certificates";
 const due: SeenCertificates = { at: NOW - 60_000, isAsking: false, pending: [] };

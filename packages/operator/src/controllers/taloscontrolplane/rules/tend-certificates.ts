@@ -1,7 +1,8 @@
 import { annotations } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
-import type { Observed, Rule } from "../model.ts";
 import { factsOf } from "../record/facts.ts";
+import type { Observed } from "../../../model/observation.ts";
+import type { Rule } from "../../../model/decision.ts";
 
 /** Between two looks at the certificate requests of a cluster. Milliseconds. */
 const CERTIFICATES_EVERY_MS = 60_000;

@@ -13,11 +13,10 @@ import {
   worker,
 } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
-import type { SeenNodes } from "../../../workload/cluster-workload.ts";
-import type { SeenNode } from "../../../workload/seen-node.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "../record/facts.ts";
-import type { Action } from "../model.ts";
 import { tendNodes } from "./tend-nodes.ts";
+import type { SeenNode, SeenNodes } from "../../../model/workload.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
 
 const address = "10.0.1.1";
 const name = `demo-workers-${address}`;

@@ -1,9 +1,11 @@
 import { elapsedMs } from "../../../elapsed.ts";
 import { factsOf } from "../record/facts.ts";
-import type { ClusterFacts, MachineFact } from "../record/facts.ts";
-import type { Action, Observed, Rule, SentEffect } from "../model.ts";
 import { formerNodeOwner, idleCordons } from "../membership/node-owners.ts";
-import type { SeenNode } from "../../../workload/seen-node.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+import type { Action } from "../../../model/effect.ts";
+import type { Observed, SentEffect } from "../../../model/observation.ts";
+import type { Rule } from "../../../model/decision.ts";
+import type { SeenNode } from "../../../model/workload.ts";
 
 /** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */
 const LEFTOVER_LOOK_MS = { shortest: 10_000, longest: 30 * 60_000 } as const;

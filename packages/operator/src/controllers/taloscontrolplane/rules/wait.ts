@@ -1,6 +1,5 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
-import type { Rule, Waiting, Observed, SeenMachine } from "../model.ts";
 import { removalsOf } from "../conditions/describe-removal.ts";
 import { bootstrapState, nodesState } from "../conditions/describe.ts";
 import { etcdHealth } from "../conditions/etcd-health.ts";
@@ -10,9 +9,11 @@ import { awaitedAtEndpoint } from "../membership/endpoint-founder.ts";
 import { planMachines } from "../membership/plan-machines.ts";
 import type { StoppedMachine } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { accessOwner } from "./access.ts";
 import { waitingOfGoingPools } from "./deletion.ts";
+import type { Rule, Waiting } from "../../../model/decision.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
 export const waitOrSettle: Rule = {

@@ -2,17 +2,17 @@ import type { Finding, TalosControlPlane } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { isConfigError } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
-import type { ConfigBase } from "../../../config/config-base.ts";
 import { ConfigRefusal } from "../../../config/refusal.ts";
 import { renderMachineConfig } from "../../../config/render.ts";
 import { bundleInForce } from "../record/bundle-in-force.ts";
 import { whoElseHasKeys } from "../record/who-has-keys.ts";
 import type { BundleStore } from "../../../secrets/bundle-store.ts";
 import { withoutConfig } from "./declared.ts";
-import type { ClusterFacts } from "../record/facts.ts";
 import { asMade } from "./fixed-properties.ts";
-import type { DeclaredMachine, SeenRecord } from "../model.ts";
 import type { ClusterSession } from "../session.ts";
+import type { ConfigBase, DeclaredMachine } from "../../../model/machine.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { SeenRecord } from "../../../model/observation.ts";
 
 /** What checking configs that people wrote needs. */
 export interface CheckWrittenPorts {

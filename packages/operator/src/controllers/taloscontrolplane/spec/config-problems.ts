@@ -3,9 +3,9 @@ import type { Finding, TalosControlPlaneSpec } from "@talos-operator/api";
 import { checkConfig } from "../../../config/check.ts";
 import type { ConfigCheck } from "../../../config/check.ts";
 import { wantedDisk } from "../../../config/wanted-disk.ts";
-import type { DeclaredMachine } from "../model.ts";
 import { imageProblem } from "./image-problems.ts";
 import type { SpecOptions } from "./spec-options.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
 
 /** Most further machines that a message names. */
 const MOST_FIELDS = 3;

@@ -1,11 +1,9 @@
 import { canonicalAddress, controllerOf, machineNameFor } from "@talos-operator/api";
 import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import type { AddressProblem } from "../../../references/address-of-reference.ts";
-import type { MachineSettings } from "../../../config/settings.ts";
 import type { ConfigReference, ResolvedConfig } from "../../../references/config-references.ts";
 import { emptyAddressBook } from "../../../references/references.ts";
 import type { AddressBook } from "../../../references/references.ts";
-import type { DeclaredMachine, MachineName, MachineRole } from "../model.ts";
+import type { AddressProblem, DeclaredMachine, MachineName, MachineRole, MachineSettings } from "../../../model/machine.ts";
 
 /** Talos version of a pool that names none, as the schema fills it in. */
 const DEFAULT_VERSION = "v1.13.0";

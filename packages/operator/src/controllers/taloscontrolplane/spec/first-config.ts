@@ -2,9 +2,10 @@ import type { TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/a
 import { lockoutOf } from "../../../config/lockout.ts";
 import type { RenderInput } from "../../../config/render.ts";
 import { rotatesCertificates } from "../../../config/rotates-certificates.ts";
-import type { InMaintenance, SeenVersion } from "../../../looking/look.ts";
-import type { DeclaredMachine, MachineName, SeenMachine } from "../model.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { InMaintenance, SeenVersion } from "../../../model/look.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
+import type { SeenMachine } from "../../../model/observation.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** The machine, with why its first configuration would shut everybody out for good, where it does. */
 export function withLockout(

@@ -1,7 +1,7 @@
 import { clusterNetworks } from "@talos-operator/api";
 import type { Finding, TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/api";
-import type { ConfigBase } from "../../../config/config-base.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { ConfigBase } from "../../../model/machine.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** Networks of a cluster as its first configuration names them, defaults filled in. @param base the config that a person wrote, which decides */
 export function networksOf(

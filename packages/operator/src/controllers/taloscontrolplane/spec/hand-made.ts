@@ -1,10 +1,8 @@
 import { canonicalAddress, parseHost, quote } from "@talos-operator/api";
 import type { MachineAddress, TalosMachine, TalosMachineSpec } from "@talos-operator/api";
-import type { MachineSettings } from "../../../config/settings.ts";
-import type { AddressProblem } from "../../../references/address-of-reference.ts";
 import { configOf, withoutConfig } from "./declared.ts";
 import type { AddressKnowledge } from "./declared.ts";
-import type { DeclaredMachine } from "../model.ts";
+import type { AddressProblem, DeclaredMachine, MachineSettings } from "../../../model/machine.ts";
 
 /** True for a TalosMachine that no pool made. */
 function isHandMade({ metadata }: TalosMachine): boolean {

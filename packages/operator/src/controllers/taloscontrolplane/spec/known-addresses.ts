@@ -1,10 +1,10 @@
 import { clusterNetworks, validateAddress } from "@talos-operator/api";
 import type { HostOptions, ObjectReference, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import type { AddressProblem } from "../../../references/address-of-reference.ts";
 import type { AddressBook } from "../../../references/references.ts";
 import type { AddressKnowledge } from "./declared.ts";
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
+import type { AddressProblem } from "../../../model/machine.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
 
 /** The references that a pool's machines are found by. */
 export function referencesOf(pool: TalosControlPlane | TalosWorker): readonly ObjectReference[] {

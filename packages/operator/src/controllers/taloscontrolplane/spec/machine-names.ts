@@ -1,10 +1,10 @@
 import { machineNameFor } from "@talos-operator/api";
 import type { Finding, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { machineFact } from "../record/facts.ts";
-import type { ClusterFacts } from "../record/facts.ts";
-import type { DeclaredMachine, MachineName } from "../model.ts";
 import { isObjectName } from "./declared.ts";
 import { fullName } from "./places.ts";
+import type { ClusterFacts } from "../../../model/record.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
 
 type Pool = TalosControlPlane | TalosWorker;
 

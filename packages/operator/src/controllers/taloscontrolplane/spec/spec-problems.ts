@@ -4,7 +4,6 @@ import { supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
 import { metaProblems } from "../../../config/meta-network.ts";
 import { isSupportedTalos, SUPPORTED_TALOS } from "../../../config/supported-versions.ts";
 import type { ResolvedConfig } from "../../../references/config-references.ts";
-import type { DeclaredMachine } from "../model.ts";
 import { baseProblems, isUnread } from "./base-problems.ts";
 import { configProblems } from "./config-problems.ts";
 import { isObjectName, machinesOf } from "./declared.ts";
@@ -12,6 +11,7 @@ import { imageProblems } from "./image-problems.ts";
 import { lastAnswerOr } from "./last-answers.ts";
 import type { SpecOptions } from "./spec-options.ts";
 import { isTooDeep, TOO_DEEP } from "./too-deep.ts";
+import type { DeclaredMachine } from "../../../model/machine.ts";
 
 /** Names of Secrets and machines are made from a pool's name: an IPv6 address behind it must still fit into 253 characters. */
 const MAX_NAME = 200;

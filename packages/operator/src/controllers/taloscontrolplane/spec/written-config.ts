@@ -1,5 +1,5 @@
-import type { ConfigBase } from "../../../config/config-base.ts";
-import type { Observed } from "../model.ts";
+import type { ConfigBase } from "../../../model/machine.ts";
+import type { Observed } from "../../../model/observation.ts";
 
 /** The whole config of control planes that a person wrote, where `configRef` names one. */
 export function writtenConfig({ machines, controlPlane }: Pick<Observed, "machines" | "controlPlane">): ConfigBase | undefined {

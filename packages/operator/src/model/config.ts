@@ -1,6 +1,23 @@
 import type { ConfigChange } from "@talos-operator/talos";
-import type { ComponentDifference } from "../../../config/running-values.ts";
-import type { InstallDifference } from "../../../config/install-difference.ts";
+
+/** A component that a person asks for in another version than runs. */
+export interface ComponentDifference {
+  readonly component: string;
+  readonly asked: string;
+  readonly runs: string;
+}
+
+/** What a machine was installed with, as its configuration tells, where the spec asks for something else by now. Each part only where it differs. */
+export interface InstallDifference {
+  readonly image?: Differing<string>;
+  readonly disk?: Differing<string>;
+  readonly wipe?: Differing<boolean>;
+}
+
+export interface Differing<T> {
+  readonly asked: T;
+  readonly runs: T;
+}
 
 /**
  * What a machine's configuration is, read back from it and compared with what the spec asks for. No configuration, no secrets: hashes, and paths with
@@ -48,6 +65,3 @@ export interface SeenMeta {
   /** Hash of what is there; `none` = the key is not set. */
   readonly live: string;
 }
-
-/** Most changes that are kept of one machine. */
-export const MAX_CHANGES = 100;

@@ -1,0 +1,69 @@
+import type { ConditionInput, ControlPlaneState, ReadyReason } from "@talos-operator/api";
+import type { MachineName } from "./machine.ts";
+import type { Observed } from "./observation.ts";
+import type { Action, PlannedEffect } from "./effect.ts";
+
+/** One step of a plan: what would be done, to which machines. */
+export interface PlanStep {
+  readonly effect: PlannedEffect;
+  /** Name of the action, or `Wait`. */
+  readonly action: string;
+  readonly machines: readonly MachineName[];
+  /** One sentence for people. */
+  readonly says: string;
+  /** etcd at that moment, for steps that touch a control plane of a bootstrapped cluster; absent where it does not matter. */
+  readonly quorum?: string;
+}
+
+/** Everything that would be done, in order, as far as it can be foreseen. */
+export interface Plan {
+  readonly steps: readonly PlanStep[];
+  /** What stands in the way after the last step; `undefined` = the cluster would be as asked for. */
+  readonly waiting: Waiting | undefined;
+  /** False when the last step's outcome cannot be foreseen, or the plan is longer than anybody reads. */
+  readonly isWhole: boolean;
+  /** What the spec asks for and no step brings, as a sentence: another version. Absent where there is nothing of the kind. */
+  readonly pending?: string;
+  /** Ten hex digits that stand for the steps: two plans with one hash do the same. */
+  readonly hash: string;
+}
+
+/** Why a cluster is not ready yet: one reason, the facts, and what would release it. */
+export interface Waiting {
+  readonly reason: ReadyReason;
+  readonly message: string;
+  /** The message says itself what a person can do: what the catalogue says to the reason would be a second remedy. */
+  readonly saysRemedy?: true;
+}
+
+/** What one rule says: what to do now, and what is waited for. */
+export interface Verdict {
+  readonly actions: readonly Action[];
+  readonly waiting?: Waiting;
+  /** Conditions of this rule, beside those that only describe what was seen. */
+  readonly conditions?: readonly ConditionInput[];
+  /** Default: by what is waited for; `undefined` in the decision = a watch or a look will wake us. */
+  readonly requeueAfterMs?: number;
+}
+
+/** One rule of the brain, named for its purpose. `undefined` = nothing to say, ask the next. */
+export interface Rule {
+  readonly name: string;
+  decide(seen: Observed): Verdict | undefined;
+}
+
+/** What one pass does and says. */
+export interface Decision {
+  /** The rule that decided. */
+  readonly rule: string;
+  /** In order; at most one of them disruptive. */
+  readonly actions: readonly Action[];
+  /** From what was seen now, never from an earlier pass. Types that are absent here are removed from the status. */
+  readonly conditions: readonly ConditionInput[];
+  readonly state: ControlPlaneState;
+  readonly requeueAfterMs: number | undefined;
+  /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */
+  readonly isBusy?: boolean;
+  /** Of a dry run. */
+  readonly plan?: Plan;
+}

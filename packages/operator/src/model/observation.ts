@@ -1,0 +1,133 @@
+import type { Finding, ObjectMeta, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { DeclaredMachine, MachineName } from "./machine.ts";
+import type { Look } from "./look.ts";
+import type { ClusterFacts, MachinePlace } from "./record.ts";
+import type { SeenCertificates, SeenDrain, SeenNodes } from "./workload.ts";
+import type { SeenConfig } from "./config.ts";
+import type { SeenAdoption } from "./adoption.ts";
+
+/** What the rules may know of them: where they are, and why they cannot be used. No part of the content. */
+export interface SeenGiven {
+  /** For people: `Secret demo-given`. */
+  readonly source: string;
+  readonly problem?: string;
+}
+
+/** A declared machine, or one that was declared once, with what was seen of it. */
+export interface SeenMachine {
+  readonly declared: DeclaredMachine;
+  readonly look: Look;
+}
+
+/** A value that may be absent, or of which nobody knows whether it is. */
+export type Seen<T> =
+  | { readonly kind: "absent" }
+  /** `isNewer`: it was read, and a newer release wrote it. */
+  | { readonly kind: "unknown"; readonly detail: string; readonly isNewer?: true }
+  | { readonly kind: "present"; readonly value: T };
+
+/** The ClusterRecord as last read. */
+export interface SeenRecord {
+  readonly resourceVersion: string;
+  readonly facts: ClusterFacts;
+  readonly metadata: ObjectMeta;
+}
+
+/** The bundle Secret without its content. */
+export interface SeenBundle {
+  readonly fingerprint: string;
+  readonly clusterId: string;
+  /** False when the Secret lacks our mark: someone else made it. */
+  readonly isOurs: boolean;
+  readonly isDeleting: boolean;
+}
+
+/** An access Secret without its content. */
+export interface SeenAccess {
+  /** End of the client certificate in it; `undefined` when it holds none that can be read. */
+  readonly expiresAt: number | undefined;
+  /** Its begin; absent when it holds none that can be read. */
+  readonly validFrom?: number;
+  /** Control planes that a talosconfig leads to; absent when it names none that can be read. */
+  readonly endpoints?: readonly string[];
+  /** False when the certificate was not signed by this cluster's authority, or the Secret belongs to someone else. */
+  readonly isOurs: boolean;
+  /** A person made it immutable: nothing in it can be renewed. */
+  readonly isImmutable?: true;
+}
+
+/** Everything one pass may look at: plain data, no clients, no clock of its own. */
+export interface Observed {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Since when this process looks at the machines of this cluster. Milliseconds since the epoch. */
+  readonly watchedSince: number;
+  readonly controlPlane: TalosControlPlane;
+  readonly mode: ReconcileMode;
+  /** A word in the annotation `reconcile-mode` that is none: the mode is `reconcile`, and nothing is wiped. */
+  readonly unknownMode?: string;
+  readonly workers: readonly TalosWorker[];
+  /** TalosMachine objects of this cluster by name. */
+  readonly machineObjects: readonly TalosMachine[];
+  /** Machines of a KubernetesCluster that this cluster was installed on, as their annotations say; absent = there are none. */
+  readonly installed?: readonly MachinePlace[];
+  /** In the order of declaration, control planes first. */
+  readonly machines: readonly SeenMachine[];
+  /** Machines that the record knows, that were not released, and that no spec declares any more. */
+  readonly former: readonly SeenMachine[];
+  /** Former workers whose pool is there though no list told of it (asked only while the control plane is deleted). */
+  readonly untold?: readonly MachineName[];
+  /** What is wrong with the specs, and fields that are not built, found by `spec/`. */
+  readonly problems: readonly Finding[];
+  /** Worker pools whose spec has something wrong in it: that a machine is not listed there is no wish to wipe it. */
+  readonly unsoundPools?: readonly string[];
+  /** Fields that are set and have no effect; the cluster goes on. */
+  readonly inertFields: readonly string[];
+  readonly record: Seen<SeenRecord>;
+  readonly bundle: Seen<SeenBundle>;
+  /** Secrets that somebody gave for the keys that are not made yet; absent = none are given, or the keys are there. */
+  readonly given?: Seen<SeenGiven>;
+  /** Another cluster whose record has the keys that were found; asked only before there is a record, of keys that this process did not make. */
+  readonly keysElsewhere?: Seen<string>;
+  readonly kubeconfig: Seen<SeenAccess>;
+  readonly talosconfig: Seen<SeenAccess>;
+  /** True when namespace or CRD is going away; `undefined` = not asked (asked only during deletion). */
+  readonly namespaceIsTerminating: boolean | undefined;
+  /** What this process sent and has not seen the effect of, by `effectKey`. Lost at a restart, and nothing depends on it but haste. */
+  readonly sent: ReadonlyMap<string, SentEffect>;
+  /** False for a new leader until the effects of the one before have run out: it does not do yet what disturbs. */
+  readonly mayDisturb: boolean;
+  /** True when the TalosCluster goes and the control plane with it: its workers are deleted before it is told. */
+  readonly isParentGoing?: boolean;
+  /** Drains of this process by machine; `undefined` = there is no client of the cluster's own Kubernetes API. Read them by `readyToDisturb`. */
+  readonly drains?: ReadonlyMap<MachineName, SeenDrain>;
+  /** Nodes of the cluster as last listed; looked at only when there is a reason to. `undefined` as with `drains`. */
+  readonly nodes?: SeenNodes;
+  /** Certificates that kubelets wait for, where any machine's asks for one; absent = none does, or there is no client of the cluster's own API. */
+  readonly certificates?: SeenCertificates;
+  /** Configurations of running machines as last read back; absent = nobody reads them. */
+  readonly configs?: ReadonlyMap<MachineName, SeenConfig>;
+  /** More of them are being read: another pass follows when they are. */
+  readonly isReadingConfigs?: boolean;
+  /** What this process saw to be wrong with a machine when the time was over in which what it tried could still be kept, in words. */
+  readonly troubles?: ReadonlyMap<MachineName, string>;
+  /** Machines with an open effect that are to be looked at for longer before they are called well: by a timer, whatever the clock says. */
+  readonly soaking?: ReadonlySet<MachineName>;
+  /** A cluster that runs and that no record knows: what it is verified by. Absent for every other. */
+  readonly adoption?: SeenAdoption;
+  /** Machines that are paused by themselves or with their pool: nothing is done with them. */
+  readonly held?: ReadonlySet<MachineName>;
+  /** Another operator that was seen at work on this cluster, in words. */
+  readonly beside?: string;
+  /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
+  readonly requireFingerprint: boolean;
+}
+
+/** An effect that this process sent. */
+export interface SentEffect {
+  readonly at: number;
+  /** Counted up by the session: which of two came later, whatever the clock said. Absent: their times tell. */
+  readonly order?: number;
+  readonly outcome: "answered" | "unknown" | "refused";
+  readonly detail: string;
+}
