@@ -45,6 +45,7 @@ export type { BackupAccess, ManifestKey } from "./explaining/backup-access.ts";
 export { EffectError, isEffectError } from "./errors.ts";
 export type { EffectErrorCode } from "./errors.ts";
 export type { Action, PlannedEffect } from "./model/effect.ts";
-export type { Decision, Plan, PlanStep, Rule, Verdict } from "./model/decision.ts";
+export type { Decision, Plan, PlanStep, Rule } from "./model/decision.ts";
 export type { Observed } from "./model/observation.ts";
 export type { ClusterFacts, MachineFact } from "./model/record.ts";
+export type { Verdict } from "./model/plans.ts";

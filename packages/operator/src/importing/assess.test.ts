@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assess } from "../controllers/taloscontrolplane/assess.ts";
 import { controlPlane, member, observed, running } from "../testing/builders.ts";
 import { assessImport } from "./assess.ts";
 import type { Look } from "../model/look.ts";
@@ -28,35 +29,35 @@ interface Given {
 }
 
 /** One control plane that runs, and what is known of it. */
-function assess({ reading = {}, look = running(member(0, 1)), ...given }: Given): ReturnType<typeof assessImport> {
+function verify({ reading = {}, look = running(member(0, 1)), ...given }: Given): ReturnType<typeof assessImport> {
   const seen = observed({ controlPlane: controlPlane(1), looks: { "10.0.0.1": look } });
   const adoption: SeenAdoption = {
     isAsked: true,
     places: "places" in given ? given.places : [place],
     readings: new Map([["demo-10.0.0.1", typeof reading === "string" ? reading : { ...whole, ...reading }]]),
   };
-  return assessImport(seen, adoption);
+  return assessImport(assess(seen), adoption);
 }
 
 describe("an import", () => {
-  test("is verified when keys, machine and spec fit together", () => assert.equal(assess({}).kind, "verified"));
+  test("is verified when keys, machine and spec fit together", () => assert.equal(verify({}).kind, "verified"));
 
   test("waits while another machine answers than the one whose configuration was read", () => {
     const hardware = { uuid: "another", macs: [] } as const;
-    const state = assess({ look: running(member(0, 1), { hardware }) });
+    const state = verify({ look: running(member(0, 1), { hardware }) });
     assert.match(state.kind === "verifying" ? state.pending.join() : state.kind, /another machine answers at 10\.0\.0\.1/);
   });
 
   test("is verified where the machine has no UUID, as a container has none", () => {
     const hardware = { uuid: undefined, macs: [] } as const;
-    assert.equal(assess({ look: running(member(0, 1), { hardware }), reading: { uuid: "" } }).kind, "verified");
+    assert.equal(verify({ look: running(member(0, 1), { hardware }), reading: { uuid: "" } }).kind, "verified");
   });
 
   test("is refused while two control planes stand at each other's addresses", () => {
     const looks = { "10.0.0.1": running(member(1, 3)), "10.0.0.2": running(member(0, 3)), "10.0.0.3": running(member(2, 3)) };
     const seen = observed({ controlPlane: controlPlane(3), looks });
     const readings = new Map(Object.keys(looks).map((address) => [`demo-${address}`, whole]));
-    const state = assessImport(seen, { isAsked: true, places: [place], readings });
+    const state = assessImport(assess(seen), { isAsked: true, places: [place], readings });
     assert.match(
       state.kind === "refused" ? state.blockers.join("\n") : state.kind,
       /What answers at 10\.0\.0\.1 is the member that etcd knows at 10\.0\.0\.2.*\n.*at 10\.0\.0\.2 is the member that etcd knows at 10\.0\.0\.1/,
@@ -75,7 +76,7 @@ describe("an import", () => {
     ["keys that are not whole", { places: [{ ...place, problem: "it is no whole bundle" }] }, /no whole bundle/],
   ] as const satisfies readonly (readonly [string, Given, RegExp])[])
     test(`is refused with ${what}`, () => {
-      const state = assess(given);
+      const state = verify(given);
       assert.equal(state.kind, "refused");
       assert.match(state.kind === "refused" ? state.blockers.join(" ") : "", says);
     });
@@ -85,5 +86,5 @@ describe("an import", () => {
     ["the places cannot be read", { places: undefined }],
     ["the machine was not asked", { look: { kind: "not-asked" } }],
   ] as const satisfies readonly (readonly [string, Given])[])
-    test(`is not decided while ${what}`, () => assert.equal(assess(given).kind, "verifying"));
+    test(`is not decided while ${what}`, () => assert.equal(verify(given).kind, "verifying"));
 });

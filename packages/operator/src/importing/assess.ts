@@ -7,11 +7,11 @@ import { stateOf } from "../controllers/taloscontrolplane/conditions/machine-sta
 import { wantedMeta } from "../controllers/taloscontrolplane/config-changes/meta-plan.ts";
 import { poolFact } from "../controllers/taloscontrolplane/membership/plan-machines.ts";
 import { hostOf } from "../controllers/taloscontrolplane/membership/removal.ts";
-import { etcdQuorum } from "../controllers/taloscontrolplane/membership/quorum.ts";
 import { placesOf } from "./found-bundles.ts";
 import type { ClusterFacts, MachineFact } from "../model/record.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { FoundBundle, MachineReading, SeenAdoption } from "../model/adoption.ts";
+import type { Assessment } from "../model/assessment.ts";
 
 /** Where a takeover stands. */
 export type ImportState =
@@ -39,7 +39,8 @@ interface Read {
 }
 
 /** Verifies a running cluster against its keys and its spec: pure, from what was seen. Doubt is never a yes. */
-export function assessImport(seen: Observed, adoption: SeenAdoption): ImportState {
+export function assessImport(assessed: Assessment, adoption: SeenAdoption): ImportState {
+  const { seen } = assessed;
   if (seen.controlPlane.spec === undefined || seen.problems.length > 0) return refused("Refused", [findingsMessage(seen.problems)]);
   const secrets = placesOf(seen.controlPlane);
   if (adoption.places === undefined) return { kind: "verifying", pending: [`the keys cannot be read: Secret ${secrets.join(", ")}`] };
@@ -53,7 +54,7 @@ export function assessImport(seen: Observed, adoption: SeenAdoption): ImportStat
     return refused("Refused", ["No control plane of a running cluster answers: import takes over what runs, and founds nothing."]);
   const all = [
     ...blockers,
-    ...(first === undefined ? [] : [...swapped(seen), ...membership(seen), ...fixed(seen, first.reading), ...together(first, reads)]),
+    ...(first === undefined ? [] : [...swapped(seen), ...membership(assessed), ...fixed(seen, first.reading), ...together(first, reads)]),
   ];
   if (all.length > 0 || first === undefined) return refused("Refused", all);
 
@@ -159,7 +160,8 @@ function swapped({ machines }: Observed): readonly string[] {
 }
 
 /** etcd must be whole: a takeover changes nothing, and whoever takes over must know all members. */
-function membership(seen: Observed): readonly string[] {
+function membership(assessed: Assessment): readonly string[] {
+  const { seen } = assessed;
   const controlPlanes = seen.machines.flatMap(({ look }) => (look.kind === "running" && look.etcd !== undefined ? [look.etcd] : []));
   const own = new Set(controlPlanes.map(({ localMember }) => localMember));
   const unlisted = controlPlanes.flatMap(({ members }) => members ?? []).find(({ id }) => !own.has(id));
@@ -167,7 +169,7 @@ function membership(seen: Observed): readonly string[] {
     return [
       `etcd has the member ${unlisted.name || unlisted.id}, and no machine in the list shows it. List that machine, or remove the member first.`,
     ];
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   if (view.kind === "unsafe") return [`etcd cannot be relied on: ${view.message}.`];
   const missing = seen.machines.filter(
     ({ declared, look }) =>

@@ -1,37 +1,92 @@
-import type { ConfigChange } from "@talos-operator/talos";
-import type { IntentFact, MachineFact } from "./record.ts";
-import type { KnownConfig } from "./config.ts";
-import type { SeenMachine } from "./observation.ts";
+import type { ReasonOf, TalosWorker } from "@talos-operator/api";
+import type { SeenConfig } from "./config.ts";
+import type { EtcdDoubt, EtcdQuorum } from "./etcd.ts";
+import type { MachineName } from "./machine.ts";
+import type { Observed, SeenMachine } from "./observation.ts";
+import type { ConfigPlan, Cordoned, MachinePlan, RemovalStep, Rollout, Said, Verdict, Waiting } from "./plans.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "./record.ts";
+import type { SeenDrain } from "./workload.ts";
 
-/** Where one machine stands between what the spec asks for, what was last applied, and what it runs. */
-export type ConfigState =
-  /** Its configuration was not read yet, or cannot be. */
-  | { readonly kind: "unknown"; readonly detail: string }
-  /** It runs what was last applied, for these settings. `otherwise`: what this release of the operator would write differently; nobody asked for it. */
-  | { readonly kind: "settled"; readonly otherwise: readonly ConfigChange[] }
-  /** The settings stand, and somebody else changed the machine, in force or for the next boot. `part`: it is its META. */
-  | { readonly kind: "drifted"; readonly config: KnownConfig; readonly part?: "meta" }
-  /** Nothing is sent: what was read is written down. */
-  | { readonly kind: "learn"; readonly next: MachineFact; readonly why: string }
-  /** The settings changed. */
-  | { readonly kind: "change"; readonly route: ChangeRoute; readonly config: KnownConfig }
-  /** The settings changed in a way that is never sent. */
-  | { readonly kind: "never"; readonly config: KnownConfig }
-  /** The machine refused these settings or took them back. */
-  | { readonly kind: "failed"; readonly why: string }
-  /** The settings are on the machine's disk and wait for a boot. */
-  | { readonly kind: "staged"; readonly config: KnownConfig }
-  /** An effect is open; what it shows ends it. */
-  | { readonly kind: "under-way"; readonly intent: IntentFact };
+/** Whether a machine's UUID is its own, is shown by another machine of the cluster too, or is one that vendors ship by the thousand. */
+export type IdentityKind = "own" | "shared" | "vendor" | "none";
 
-/** How settings get onto a machine: `rewrite` brings the disk back to what is in force already, `meta` writes its META. */
-export type ChangeRoute = "guarded" | "reboot" | "rewrite" | "meta";
+/** One machine with everything that is known of it. */
+export interface AssessedMachine extends SeenMachine {
+  /** A spec lists it; false for one that only the record knows, and that leaves. */
+  readonly isListed: boolean;
+  /** What the record says of it; `undefined` = it does not know the machine, or there is none. */
+  readonly fact: MachineFact | undefined;
+  /** How far its UUID tells it from others; `undefined` before it was written down. */
+  readonly identity: IdentityKind | undefined;
+  /** A configuration of this cluster may be on it. */
+  readonly isMember: boolean;
+  /** Effects that may have been sent to it and whose end was not seen. */
+  readonly intents: readonly IntentFact[];
+  /** The TalosWorker that lists or listed it; `undefined` for a control plane, and where the pool is gone. */
+  readonly pool: TalosWorker | undefined;
+  /** What it runs, read back; `undefined` = nobody read it. */
+  readonly config: SeenConfig | undefined;
+  /** The drain of its Node; `undefined` = there is none. */
+  readonly drain: SeenDrain | undefined;
+  /** It is a ready node. */
+  readonly isReady: boolean;
+}
 
-/** One machine with its state. */
-export interface ConfigPlan {
-  readonly machine: SeenMachine;
-  readonly fact: MachineFact;
-  /** Hash of the settings that are wanted: of the configuration, or of META where that is what the state is about. */
-  readonly settings: string;
-  readonly state: ConfigState;
+/**
+ * Whether the keys that machines of this cluster were configured with are there. `in-doubt`: nobody can read record or bundle just now. `lost`: they are away, or
+ * others than those that the record names; the condition SecretsLost says what is the matter. Unless they are sound, what a machine shows proves nothing, and no
+ * advice is given that could destroy it.
+ */
+export type KeysState = "sound" | "in-doubt" | "lost";
+
+/** The machines of one worker pool. */
+export interface AssessedPool {
+  readonly worker: TalosWorker | undefined;
+  /** Those that it lists. */
+  readonly machines: readonly AssessedMachine[];
+  /** Those that it listed once and that were not released. */
+  readonly leaving: readonly AssessedMachine[];
+  /** How many of its machines may be down at once. At least 1. */
+  readonly limit: number;
+}
+
+/**
+ * What one pass concludes from its observation: every rule, every condition and every plan reads it here, and each thing in it is derived once. Plain data but for
+ * the plans, which are made when they are first asked for.
+ */
+export interface Assessment {
+  readonly seen: Observed;
+  /** What the record says; `undefined` = there is none, or nobody could read it. */
+  readonly facts: ClusterFacts | undefined;
+  /** In the order of declaration, control planes first. */
+  readonly machines: readonly AssessedMachine[];
+  /** Machines that the record knows, that were not released, and that no spec declares any more. */
+  readonly former: readonly AssessedMachine[];
+  /** Both by name. */
+  readonly byName: ReadonlyMap<MachineName, AssessedMachine>;
+  /** By name of the TalosWorker, those that are gone too. */
+  readonly pools: ReadonlyMap<string, AssessedPool>;
+  /** etcd as its members tell it, members that are joining still in it. */
+  readonly etcdMembership: EtcdQuorum | EtcdDoubt;
+  /** The same as it may be relied on for disturbing a member: nobody is joining. */
+  readonly etcd: EtcdQuorum | EtcdDoubt;
+  /** Where every machine's configuration stands, control planes first; empty before etcd is bootstrapped. */
+  readonly configs: readonly ConfigPlan[];
+  /** Whose configuration is changed next, and why others wait; `undefined` while there is no record. */
+  readonly rollout: Rollout | undefined;
+  /** What is done about machines that wait in maintenance mode; `undefined` while there is no record. */
+  readonly joining: MachinePlan | undefined;
+  /** How machines leave a cluster that stays; `undefined` while there is no record. */
+  readonly leaving: RemovalStep | undefined;
+  /** What is done about the machines of worker pools that are deleted while their cluster stays; `undefined` = nothing, and nothing is waited for. */
+  readonly goingPools: Verdict | undefined;
+  /** Machines of the cluster whose Nodes have our cordon, although nothing is about to happen to them. */
+  readonly idleCordons: readonly Cordoned[];
+  readonly keys: KeysState;
+  /** How etcd is, for people. */
+  readonly health: Said<ReasonOf<"EtcdHealthy">>;
+  /** Whether etcd was bootstrapped, and if not, what is waited for. */
+  readonly bootstrap: Said<ReasonOf<"Bootstrapped">>;
+  /** What the cluster waits for, the gravest first; `undefined` = it is as asked for. */
+  readonly waiting: Waiting | undefined;
 }

@@ -1,7 +1,8 @@
-import type { ConditionInput, ControlPlaneState, ReadyReason } from "@talos-operator/api";
+import type { ConditionInput, ControlPlaneState } from "@talos-operator/api";
 import type { MachineName } from "./machine.ts";
-import type { Observed } from "./observation.ts";
+import type { Assessment } from "./assessment.ts";
 import type { Action, PlannedEffect } from "./effect.ts";
+import type { Verdict, Waiting } from "./plans.ts";
 
 /** One step of a plan: what would be done, to which machines. */
 export interface PlanStep {
@@ -28,28 +29,10 @@ export interface Plan {
   readonly hash: string;
 }
 
-/** Why a cluster is not ready yet: one reason, the facts, and what would release it. */
-export interface Waiting {
-  readonly reason: ReadyReason;
-  readonly message: string;
-  /** The message says itself what a person can do: what the catalogue says to the reason would be a second remedy. */
-  readonly saysRemedy?: true;
-}
-
-/** What one rule says: what to do now, and what is waited for. */
-export interface Verdict {
-  readonly actions: readonly Action[];
-  readonly waiting?: Waiting;
-  /** Conditions of this rule, beside those that only describe what was seen. */
-  readonly conditions?: readonly ConditionInput[];
-  /** Default: by what is waited for; `undefined` in the decision = a watch or a look will wake us. */
-  readonly requeueAfterMs?: number;
-}
-
 /** One rule of the brain, named for its purpose. `undefined` = nothing to say, ask the next. */
 export interface Rule {
   readonly name: string;
-  decide(seen: Observed): Verdict | undefined;
+  decide(assessed: Assessment): Verdict | undefined;
 }
 
 /** What one pass does and says. */

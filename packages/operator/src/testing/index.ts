@@ -1,4 +1,5 @@
 /** The brain without its body, for tests that explore it: rules, and observations to ask them about. */
+export { assess } from "../controllers/taloscontrolplane/assess.ts";
 export { decide, defaultRules } from "../controllers/taloscontrolplane/decide.ts";
 export { controlPlane, facts, inMaintenance, NOW, observed, preparing, running, silent } from "./builders.ts";
 export { configured, member } from "./builders.ts";

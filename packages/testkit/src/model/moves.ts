@@ -1,4 +1,4 @@
-import { decide, defaultRules, type Action } from "@talos-operator/operator/testing";
+import { assess, decide, defaultRules, type Action } from "@talos-operator/operator/testing";
 import { isModelled, mayBeSent, memberId, take, takeHalf, withMachine } from "./effects.ts";
 import { observe } from "./observe.ts";
 import { hasQuorum, isLive, type ModelOperator, type State } from "./state.ts";
@@ -152,7 +152,7 @@ function decideIn(state: State, index: number): readonly Action[] {
   const key = JSON.stringify([hour, machines, etcd, listed, textOf(facts), operators[index]?.mayDisturb]);
   const known = decisions.get(key);
   if (known !== undefined) return known;
-  const actions = decide(observe(state, index), rules).actions.filter(isModelled);
+  const actions = decide(assess(observe(state, index)), rules).actions.filter(isModelled);
   decisions.set(key, actions);
   return actions;
 }

@@ -113,8 +113,8 @@ export const knownFaults: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/membership/plan-membership.ts`,
-        find: 'if (open?.what === "Reset") return pursueReset(seen, facts, open);',
-        replace: 'if (open?.what === "Reset" && seen.sent.has(`Reset/${open.machine}`)) return pursueReset(seen, facts, open);',
+        find: 'if (open?.what === "Reset") return pursueReset(assessed, facts, open);',
+        replace: 'if (open?.what === "Reset" && seen.sent.has(`Reset/${open.machine}`)) return pursueReset(assessed, facts, open);',
       },
     ],
   },
@@ -126,8 +126,8 @@ export const knownFaults: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/membership/plan-membership.ts`,
-        find: 'if (open?.what === "RemoveMember") return pursueRemoval(seen, facts, open);',
-        replace: 'if (open?.what === "RemoveMember" && seen.sent.size > 0) return pursueRemoval(seen, facts, open);',
+        find: 'if (open?.what === "RemoveMember") return pursueRemoval(assessed, facts, open);',
+        replace: 'if (open?.what === "RemoveMember" && seen.sent.size > 0) return pursueRemoval(assessed, facts, open);',
       },
     ],
   },

@@ -93,8 +93,8 @@ export const laterLife: readonly Mutant[] = [
     edits: [
       {
         file: memberRemoval,
-        find: "function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): RemovalStep {",
-        replace: `function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): RemovalStep {
+        find: "function removeMember(assessed: Assessment, facts: ClusterFacts, fact: MachineFact): RemovalStep {",
+        replace: `function removeMember(assessed: Assessment, facts: ClusterFacts, fact: MachineFact): RemovalStep {
   const whole = etcdMembership(seen);
   if (whole.kind === "known" && whole.healthy < whole.voters.length) return { facts, actions: [], removals: [] };`,
       },
@@ -127,7 +127,7 @@ export const laterLife: readonly Mutant[] = [
     edits: [
       {
         file: reset,
-        find: "isToldSince(seen, machine.look) ? memberListed(seen, facts, fact) : undefined",
+        find: "isToldSince(seen, machine.look) ? memberListed(assessed, facts, fact) : undefined",
         replace: "memberListed(seen, facts, fact)",
       },
     ],
@@ -410,7 +410,7 @@ export const laterLife: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/rules/spec.ts`,
-        find: "{ actions: whatGoesOn(seen), waiting:",
+        find: "{ actions: whatGoesOn(assessed), waiting:",
         replace: "{ actions: whatGoesOn({ ...seen, record: { kind: 'absent' } }), waiting:",
       },
     ],

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NOW, facts, founded, observed } from "../../testing/builders.ts";
 import { besideSnapshot } from "./beside-snapshot.ts";
-import type { Verdict } from "../../model/decision.ts";
 import type { ClusterFacts, IntentFact } from "../../model/record.ts";
+import type { Verdict } from "../../model/plans.ts";
 
 const snapshot = { machine: "demo-10.0.0.2", backup: "default/nightly", deadline: NOW + 60_000 };
 const intent = (role: IntentFact["role"], machine: string): IntentFact => ({

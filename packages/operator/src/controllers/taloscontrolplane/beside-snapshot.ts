@@ -1,7 +1,7 @@
 import { controlPlaneIntent, factsOf, snapshotStands } from "./record/facts.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Observed } from "../../model/observation.ts";
-import type { Verdict } from "../../model/decision.ts";
+import type { Verdict } from "../../model/plans.ts";
 
 /** How often it is looked whether a snapshot is over, at least; its end wakes the cluster. Milliseconds. */
 const SNAPSHOT_LOOK_MS = 10_000;

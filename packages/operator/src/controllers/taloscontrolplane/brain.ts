@@ -10,8 +10,6 @@ import type { LatestWords } from "../shared/latest.ts";
 import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
-import type { IdentityKind } from "./membership/identity.ts";
-import type { StoppedMachine } from "./membership/plan-machines.ts";
 import type { UnderWay } from "./membership/under-way.ts";
 import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
@@ -20,6 +18,8 @@ import type { MachineFact, MachinePlace } from "../../model/record.ts";
 import type { DeclaredMachine } from "../../model/machine.ts";
 import type { Decision, Plan, Rule } from "../../model/decision.ts";
 import type { SentEffect } from "../../model/observation.ts";
+import type { IdentityKind } from "../../model/assessment.ts";
+import type { StoppedMachine } from "../../model/plans.ts";
 
 /** Field manager of the brain. */
 export const FIELD_MANAGER = "talos-operator/taloscontrolplane";

@@ -3,16 +3,15 @@ import { keyText } from "@talos-operator/kube-runtime";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../../metrics/figures.ts";
 import type { KnownMachine } from "./brain.ts";
-import { areKeysInDoubt } from "./conditions/keys-in-doubt.ts";
+import type { Assessment } from "../../model/assessment.ts";
 import { foundedBy } from "./membership/etcd-view.ts";
-import { factsOf, intentOn, machineFact } from "./record/facts.ts";
+import { intentOn, machineFact } from "./record/facts.ts";
 import { backupSources } from "./membership/backup-sources.ts";
 import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
 import { importSources } from "../../importing/import-sources.ts";
 import { writtenConfig } from "./spec/written-config.ts";
 import { identityOf } from "./membership/identity.ts";
 import { underWayOn } from "./membership/under-way.ts";
-import type { StoppedMachine } from "./membership/plan-machines.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { isNameTaken } from "./spec/machine-names.ts";
@@ -22,6 +21,7 @@ import type { SeenAdoption } from "../../model/adoption.ts";
 import type { ConfigBase, DeclaredMachine } from "../../model/machine.ts";
 import type { Decision, Plan } from "../../model/decision.ts";
 import type { Observed } from "../../model/observation.ts";
+import type { StoppedMachine } from "../../model/plans.ts";
 
 /** A cluster as the brain keeps it between passes. */
 export interface Cluster {
@@ -114,13 +114,13 @@ export class Clusters {
   }
 
   /** Takes what a pass has seen of the cluster. */
-  saw(cluster: Cluster, seen: Observed): void {
+  saw(cluster: Cluster, { seen, facts, keys }: Assessment): void {
     const { namespace } = cluster.key;
     for (const { declared } of [...seen.machines.filter(({ declared: one }) => !isNameTaken(one)), ...seen.former])
       this.#owners.set(keyText({ namespace, name: declared.name }), keyText(cluster.key));
     cluster.machines = new Map(seen.machines.map(({ declared }) => [declared.name, declared]));
-    cluster.facts = factsOf(seen);
-    cluster.areKeysInDoubt = areKeysInDoubt(seen);
+    cluster.facts = facts;
+    cluster.areKeysInDoubt = keys !== "sound";
     cluster.isUnread = seen.record.kind === "unknown";
     cluster.importing = importingOf(seen);
   }

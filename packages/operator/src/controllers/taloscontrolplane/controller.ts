@@ -24,6 +24,7 @@ import { clusterFigures, Clusters } from "./clusters.ts";
 import type { Cluster } from "./clusters.ts";
 import { stoppedMachines } from "./membership/plan-machines.ts";
 import { intentOn, machineFact } from "./record/facts.ts";
+import { assess } from "./assess.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
 import { machinesToChange } from "./conditions/open-effects.ts";
@@ -38,7 +39,7 @@ import { Surroundings } from "./surroundings.ts";
 import { tell, tellHeldRecord, tellStart } from "./tell.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { MachineName } from "../../model/machine.ts";
-import type { Observed } from "../../model/observation.ts";
+import type { Assessment } from "../../model/assessment.ts";
 
 /** A pass that acted says nothing, for the next one follows at once; one that took so long does. Milliseconds. */
 const SLOW_PASS_MS = 5_000;
@@ -93,18 +94,19 @@ export function createBrain(options: BrainOptions): Brain {
     const sight = await see(subject, cluster, surroundings, options, ports);
     const { seen } = sight;
     const before = { machines: cluster.machines, facts: cluster.facts };
-    clusters.saw(cluster, seen);
+    const assessed = assess(seen);
+    clusters.saw(cluster, assessed);
     reportUnseen(cluster, before);
 
-    const decision = decide(seen, rules);
+    const decision = decide(assessed, rules);
     cluster.decision = decision;
     lateRecords.decided(key, seen, decision);
     options.figures?.decided(decision.rule);
     context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
-    reportPools(cluster, seen, toChange);
-    reportStopped(cluster, seen);
+    reportPools(cluster, assessed, toChange);
+    reportStopped(cluster, assessed);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
@@ -167,17 +169,17 @@ export function createBrain(options: BrainOptions): Brain {
       if (before.get(name)?.hash !== plan.hash) options.onPoolPlan?.({ namespace: cluster.key.namespace, name });
   };
 
-  const reportPools = (cluster: Cluster, seen: Observed, toChange: ReadonlySet<MachineName>): void => {
+  const reportPools = (cluster: Cluster, assessed: Assessment, toChange: ReadonlySet<MachineName>): void => {
     const before = cluster.poolStates;
-    cluster.poolStates = poolStates(seen, toChange);
+    cluster.poolStates = poolStates(assessed, toChange);
     for (const [name, state] of cluster.poolStates)
       if (!isDeepStrictEqual(before.get(name), state)) options.onPoolState?.({ namespace: cluster.key.namespace, name });
   };
 
   /** Why nothing is sent to a machine follows from the spec as much as from the machine: no look tells it. */
-  const reportStopped = (cluster: Cluster, seen: Observed): void => {
+  const reportStopped = (cluster: Cluster, assessed: Assessment): void => {
     const { key, session, stopped: before } = cluster;
-    cluster.stopped = stoppedMachines(seen);
+    cluster.stopped = stoppedMachines(assessed);
     for (const name of new Set([...before.keys(), ...cluster.stopped.keys()]))
       if (before.get(name)?.message !== cluster.stopped.get(name)?.message)
         options.onLook({ namespace: key.namespace, name }, session.look(name));

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
+import { assess } from "./assess.ts";
 import {
   configured,
   controlPlane,
@@ -887,7 +888,7 @@ for (const {
   want: { says, ...want },
 } of cases) {
   test(`brain: ${name}`, () => {
-    const decision = decide(observed(world));
+    const decision = decide(assess(observed(world)));
     const condition = (type: string): string | undefined => decision.conditions.find((one) => one.type === type)?.reason;
     const wanted = Object.keys(want.conditions ?? {});
     assert.deepEqual(
@@ -906,7 +907,7 @@ for (const {
 
 test("brain: a paused cluster hears one word and sees no action", () => {
   for (const mode of ["disable", "import"] as const) {
-    const decision = decide(observed({ mode, facts: facts({ machines: allConfigured }), looks: allPreparing }));
+    const decision = decide(assess(observed({ mode, facts: facts({ machines: allConfigured }), looks: allPreparing })));
     assert.deepEqual(decision.actions, []);
     assert.deepEqual(
       decision.conditions.map((condition) => [condition.type, condition.status]),
@@ -920,11 +921,13 @@ test("brain: the order in which control planes are declared changes neither whet
     fc.property(fc.shuffledSubarray([...cps], { minLength: 3 }), (order) => {
       const machines = order.map((address) => ({ address }));
       const decision = decide(
-        observed({
-          controlPlane: controlPlane(3, { metalSpec: { machines } }),
-          facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
-          looks: allPreparing,
-        }),
+        assess(
+          observed({
+            controlPlane: controlPlane(3, { metalSpec: { machines } }),
+            facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+            looks: allPreparing,
+          }),
+        ),
       );
       assert.deepEqual(decision.actions.map(wordFor), ["BootstrapEtcd demo-10.0.0.1"]);
     }),
@@ -948,7 +951,7 @@ test("brain: whatever control planes show, a bootstrap goes only where nobody ma
         facts: facts({ machines: known, ...(hasIntent ? { bootstrapIntent: intent } : {}) }),
         looks: Object.fromEntries(cps.map((address, index) => [address, looks[index] ?? silent])),
       });
-      const sends = decide(seen).actions.filter((action) => action.kind === "BootstrapEtcd");
+      const sends = decide(assess(seen)).actions.filter((action) => action.kind === "BootstrapEtcd");
       assert.ok(sends.length <= 1);
       for (const send of sends) {
         assert.equal(hasIntent ? send.machine : "demo-10.0.0.1", hasIntent ? "demo-10.0.0.1" : "demo-10.0.0.1");
@@ -983,13 +986,15 @@ function wordFor(action: Action): string {
 test("machines of a pool that goes are not configured again when they wait, wiped, in maintenance mode (INC29)", () => {
   const wiped = { ...configured("10.0.1.1", "worker", "demo-workers"), releasedAt: NOW - 1_000 };
   const decision = decide(
-    observed({
-      workers: [worker(1, { deletionTimestamp: "2026-01-01T11:59:00Z", finalizers: ["x"] })],
-      facts: facts({ machines: [...allConfigured, wiped], bootstrapDone: founded }),
-      looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1") },
-      machineObjects: cps.map((address) => composed(address)),
-      namespaceIsTerminating: false,
-    }),
+    assess(
+      observed({
+        workers: [worker(1, { deletionTimestamp: "2026-01-01T11:59:00Z", finalizers: ["x"] })],
+        facts: facts({ machines: [...allConfigured, wiped], bootstrapDone: founded }),
+        looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1") },
+        machineObjects: cps.map((address) => composed(address)),
+        namespaceIsTerminating: false,
+      }),
+    ),
   );
   assert.ok(
     decision.actions.every(({ kind }) => kind !== "ConfigureMachine"),

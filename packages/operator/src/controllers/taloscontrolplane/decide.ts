@@ -19,7 +19,7 @@ import { bootstrapOnce } from "./rules/bootstrap.ts";
 import { changeConfig } from "./rules/change-config.ts";
 import { composeMachines } from "./rules/compose-machines.ts";
 import { configureMachines } from "./rules/configure-machines.ts";
-import { finishDeletion, waitingOfGoingPools } from "./rules/deletion.ts";
+import { finishDeletion } from "./rules/deletion.ts";
 import { importCluster } from "./rules/import-cluster.ts";
 import { keepFinalizers } from "./rules/keep-finalizer.ts";
 import { keepKeys } from "./rules/keep-keys.ts";
@@ -30,9 +30,11 @@ import { rememberVersions } from "./rules/remember-versions.ts";
 import { refuseUnsafeSpec } from "./rules/spec.ts";
 import { tendCertificates } from "./rules/tend-certificates.ts";
 import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
-import { waitingOf, waitOrSettle } from "./rules/wait.ts";
-import type { Decision, Plan, Rule, Verdict, Waiting } from "../../model/decision.ts";
+import { waitOrSettle } from "./rules/wait.ts";
+import type { Decision, Plan, Rule } from "../../model/decision.ts";
 import type { Observed } from "../../model/observation.ts";
+import type { Verdict, Waiting } from "../../model/plans.ts";
+import type { Assessment } from "../../model/assessment.ts";
 
 /** The rules of the brain, most urgent first. A test replaces one to show that the harness notices. */
 export const defaultRules: readonly Rule[] = [
@@ -74,14 +76,15 @@ const DRY_RUN_LOOK_MS = 30_000;
 /** By then every machine was asked, or does not answer. */
 export const FIRST_LOOKS_MS = 8_000;
 
-/** The first rule that has something to say ends the pass; conditions always describe everything that was seen. Pure, total, synchronous. */
-export function decide(seen: Observed, rules: readonly Rule[] = defaultRules): Decision {
+/** The first rule that has something to say ends the pass; conditions always describe everything that was concluded. Pure, total, synchronous. */
+export function decide(assessed: Assessment, rules: readonly Rule[] = defaultRules): Decision {
+  const { seen } = assessed;
   if (seen.mode === "dryrun") return described(seen, rules);
   for (const rule of rules) {
-    const verdict = besideSnapshot(withoutHeld(rule.decide(seen), seen), seen);
-    if (verdict !== undefined) return decisionOf(seen, rule.name, signed(verdict, rule.name, seen));
+    const verdict = besideSnapshot(withoutHeld(rule.decide(assessed), seen), seen);
+    if (verdict !== undefined) return decisionOf(assessed, rule.name, signed(verdict, rule.name, seen));
   }
-  return decisionOf(seen, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });
+  return decisionOf(assessed, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });
 }
 
 /** A dry run: the plan as a condition, and no action whatever the plan holds. */
@@ -108,28 +111,29 @@ function describePlan(plan: Plan, seen: Observed): ConditionInput {
   return dryRunCondition(plan);
 }
 
-function decisionOf(seen: Observed, rule: string, verdict: Verdict): Decision {
+function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decision {
+  const { seen } = assessed;
   const generation = seen.controlPlane.metadata.generation;
   // A paused object hears one word and nothing else.
   if (seen.mode !== "reconcile")
     return { rule, actions: [], conditions: verdict.conditions ?? [], state: stateWord(seen, undefined), requeueAfterMs: undefined };
   // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
-  const waiting = verdict.waiting ?? waitingOf(seen);
+  const waiting = verdict.waiting ?? assessed.waiting;
   const isReady = waiting === undefined;
   const isBusy = isChangingConfig(seen);
   const requeueAfterMs =
-    verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(seen) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
+    verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
     : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
   const said = verdict.conditions ?? [];
-  const standing = [...describe(seen), ...configConditions(seen), ...removalConditions(seen)];
+  const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed)];
   const conditions: readonly ConditionInput[] = [
     ready,
     progressing(waiting, seen, standing),
     ...standing,
     ...said,
-    ...(said.some(({ type }) => type === "Deleting") ? [] : (waitingOfGoingPools(seen)?.conditions ?? [])),
+    ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
   ];
   return {
     rule,

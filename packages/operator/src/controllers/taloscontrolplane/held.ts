@@ -2,7 +2,7 @@ import type { ReconcileMode } from "@talos-operator/api";
 import type { Action } from "../../model/effect.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
-import type { Verdict } from "../../model/decision.ts";
+import type { Verdict } from "../../model/plans.ts";
 
 /** Pools and machines of a cluster that are paused by themselves, while the cluster as a whole is not. */
 export interface Pauses {

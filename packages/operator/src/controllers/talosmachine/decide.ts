@@ -4,8 +4,6 @@ import { lockoutWords } from "../taloscontrolplane/membership/plan-machines.ts";
 import { addressReasonOf } from "../shared/address-conditions.ts";
 import { UNTIL_KEYS_ARE_BACK } from "../taloscontrolplane/conditions/keys-in-doubt.ts";
 import { comingUpReason, isInstalling, unmetWords } from "../taloscontrolplane/conditions/machine-state.ts";
-import type { IdentityKind } from "../taloscontrolplane/membership/identity.ts";
-import type { StoppedMachine } from "../taloscontrolplane/membership/plan-machines.ts";
 import type { UnderWay } from "../taloscontrolplane/membership/under-way.ts";
 import { identityWords } from "../taloscontrolplane/membership/identity-words.ts";
 import { isComingUp, stageWords } from "../../looking/stage-words.ts";
@@ -14,6 +12,8 @@ import type { Look, Running, Silent } from "../../model/look.ts";
 import type { DeclaredMachine } from "../../model/machine.ts";
 import type { SentEffect } from "../../model/observation.ts";
 import type { MachineFact } from "../../model/record.ts";
+import type { IdentityKind } from "../../model/assessment.ts";
+import type { StoppedMachine } from "../../model/plans.ts";
 
 /** Everything that the report about a machine is made from. */
 export interface MachineSeen {

@@ -2,8 +2,8 @@ import { conditionFor, kubeconfigSecretName, rfc3339, talosconfigSecretName } fr
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { factsOf } from "../record/facts.ts";
 import { accessOwner, askedForKubeconfig, isCloseToEnd } from "../rules/access.ts";
-import type { Said } from "./said.ts";
 import type { Observed, Seen, SeenAccess } from "../../../model/observation.ts";
+import type { Said } from "../../../model/plans.ts";
 
 /** A renewal takes seconds. One that has not come about when so much is left has something in its way: half a month, of a shorter life a sixth. */
 const LATE_MS = 15 * 24 * 3_600_000;

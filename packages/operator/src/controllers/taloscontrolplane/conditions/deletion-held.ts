@@ -1,7 +1,7 @@
 import { finalizers } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
-import type { Said } from "./said.ts";
 import type { Observed } from "../../../model/observation.ts";
+import type { Said } from "../../../model/plans.ts";
 
 /** Why record or keys stay although somebody deleted them, and what to do; `undefined` = nobody did, or the cluster goes and they with it. */
 export function deletionHeld({ controlPlane, record, bundle }: Observed): Said<ReasonOf<"DeletionHeld">> | undefined {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigChange } from "@talos-operator/talos";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
 import { configHashOf } from "../config-changes/config-hash.ts";
 import { asMade } from "../spec/fixed-properties.ts";
@@ -51,7 +52,7 @@ function told(changes: readonly ConfigChange[], configHash?: string): string | u
       ]),
     ),
   });
-  return configConditions(seen).find(({ type }) => type === "ConfigUpToDate")?.message;
+  return configConditions(assess(seen)).find(({ type }) => type === "ConfigUpToDate")?.message;
 }
 
 test("what is never sent is told with what it holds up", () =>

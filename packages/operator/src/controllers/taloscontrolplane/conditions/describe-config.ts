@@ -3,14 +3,14 @@ import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import type { ConfigChange } from "@talos-operator/talos";
 import { adoptingPatch } from "../config-changes/adopting-patch.ts";
 import { configIntents } from "../config-changes/config-intents.ts";
-import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
+import { routeOfState } from "../config-changes/config-plan.ts";
 import { changeText, pathsOf } from "../config-changes/config-words.ts";
-import { chooseNext, isToBeReverted } from "../config-changes/rollout.ts";
-import type { Rollout } from "../config-changes/rollout.ts";
-import type { ConfigPlan } from "../../../model/assessment.ts";
+import { isToBeReverted } from "../config-changes/rollout.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { DeclaredMachine } from "../../../model/machine.ts";
 import type { Observed } from "../../../model/observation.ts";
+import type { ConfigPlan, Rollout } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** Machines that a message names one by one. */
 const MOST_NAMED = 8;
@@ -19,8 +19,9 @@ const MOST_NAMED = 8;
 const MOST_CHANGES = 6;
 
 /** What is said of the configurations of running machines; nothing before the cluster is bootstrapped, or where nobody reads them. */
-export function configConditions(seen: Observed): readonly ConditionInput[] {
-  return configConditionsOf(seen, () => true, seen.controlPlane.metadata.generation);
+export function configConditions(assessed: Assessment): readonly ConditionInput[] {
+  const { seen } = assessed;
+  return configConditionsOf(assessed, () => true, seen.controlPlane.metadata.generation);
 }
 
 /**
@@ -29,16 +30,16 @@ export function configConditions(seen: Observed): readonly ConditionInput[] {
  * @param generation of the object that these conditions are for
  */
 export function configConditionsOf(
-  seen: Observed,
+  assessed: Assessment,
   isMeant: (machine: DeclaredMachine) => boolean,
   generation: number | undefined,
 ): readonly ConditionInput[] {
+  const { seen } = assessed;
   if (seen.record.kind !== "present" || seen.configs === undefined) return [];
   const { facts } = seen.record.value;
-  const all = planConfigs(seen, facts);
-  const plans = all.filter(({ machine }) => isMeant(machine.declared));
-  if (plans.length === 0) return [];
-  const rollout = chooseNext(seen, facts, all);
+  const { rollout } = assessed;
+  const plans = assessed.configs.filter(({ machine }) => isMeant(machine.declared));
+  if (plans.length === 0 || rollout === undefined) return [];
   const { reason, message } = upToDate(seen, facts, plans, rollout);
   return [conditionFor("ConfigUpToDate", reason, message, generation), ...drift(seen, plans, rollout, generation)];
 }

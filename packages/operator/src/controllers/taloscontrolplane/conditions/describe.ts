@@ -14,14 +14,14 @@ import { drainsState } from "../membership/drain.ts";
 import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
-import { etcdHealth } from "./etcd-health.ts";
 import { importWaits } from "./import-waits.ts";
 import { kubeletCertificates } from "./kubelet-certificates.ts";
 import { awaitedNetwork } from "./awaited-network.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "./machine-state.ts";
-import type { Said } from "./said.ts";
 import { upgradePending } from "./upgrade-state.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Assessment } from "../../../model/assessment.ts";
+import type { Said } from "../../../model/plans.ts";
 
 /** Whether etcd was bootstrapped, and if not, what is waited for. */
 export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
@@ -102,10 +102,10 @@ export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Sa
 }
 
 /** Conditions that only describe what was seen; the rule that decided adds its own. */
-export function describe(seen: Observed): readonly ConditionInput[] {
+export function describe(assessed: Assessment): readonly ConditionInput[] {
+  const { seen } = assessed;
   const generation = seen.controlPlane.metadata.generation;
-  const etcd = etcdHealth(seen);
-  const bootstrap = bootstrapState(seen);
+  const { health: etcd, bootstrap } = assessed;
   const own = seen.machines.filter((machine) => machine.declared.owner.kind === "TalosControlPlane");
   const machines = machinesState(own);
   const nodes = nodesState(seen, own);

@@ -5,10 +5,10 @@ import { factsOf, machineFact } from "../record/facts.ts";
 import { importWaits } from "./import-waits.ts";
 import { isJoining } from "./joining.ts";
 import { names, stateOf } from "./machine-state.ts";
-import type { Said } from "./said.ts";
 import type { EtcdMember, SeenEtcd } from "../../../model/look.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
+import type { Said } from "../../../model/plans.ts";
 
 /** How etcd is, as its members tell it: each one asked for its own list. */
 export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {

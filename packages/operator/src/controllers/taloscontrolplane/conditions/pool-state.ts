@@ -7,7 +7,8 @@ import { removalsOf } from "./describe-removal.ts";
 import { machinesInChange } from "./open-effects.ts";
 import { upgradePending } from "./upgrade-state.ts";
 import type { MachineName } from "../../../model/machine.ts";
-import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { SeenMachine } from "../../../model/observation.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** What the reconciler of a cluster knows of one worker pool: the TalosWorker shows it, and decides nothing by it. */
 export interface PoolState {
@@ -26,7 +27,8 @@ export interface PoolState {
  *
  * @param toChange machines that the pass is about to change
  */
-export function poolStates(seen: Observed, toChange: ReadonlySet<MachineName>): ReadonlyMap<string, PoolState> {
+export function poolStates(assessed: Assessment, toChange: ReadonlySet<MachineName>): ReadonlyMap<string, PoolState> {
+  const { seen } = assessed;
   const facts = factsOf(seen);
   if (facts === undefined) return new Map();
   const changing = new Set(configIntents(facts).map(({ machine }) => machine));
@@ -37,8 +39,8 @@ export function poolStates(seen: Observed, toChange: ReadonlySet<MachineName>): 
       const { name, generation } = worker.metadata;
       const own = seen.machines.filter((machine) => isOf(machine, name));
       const conditions = [
-        ...configConditionsOf(seen, ({ owner }) => owner.kind === "TalosWorker" && owner.name === name, generation),
-        ...removing(seen, worker),
+        ...configConditionsOf(assessed, ({ owner }) => owner.kind === "TalosWorker" && owner.name === name, generation),
+        ...removing(assessed, worker),
         ...upgradePending(seen, own, generation, worker.spec?.kubeVersion),
       ];
       const isChangingConfig = own.some(({ declared }) => changing.has(declared.name));
@@ -49,9 +51,10 @@ export function poolStates(seen: Observed, toChange: ReadonlySet<MachineName>): 
   );
 }
 
-function removing(seen: Observed, { metadata: { name, generation } }: TalosWorker): readonly ConditionInput[] {
+function removing(assessed: Assessment, { metadata: { name, generation } }: TalosWorker): readonly ConditionInput[] {
+  const { seen } = assessed;
   const own = new Set(seen.former.filter((machine) => isOf(machine, name)).map(({ declared }) => declared.name));
-  const removals = removalsOf(seen).filter(({ machine }) => own.has(machine));
+  const removals = removalsOf(assessed).filter(({ machine }) => own.has(machine));
   const [first] = removals;
   return first === undefined ? [] : [conditionFor("Removing", first.reason, removals.map(({ message }) => message).join(" "), generation)];
 }

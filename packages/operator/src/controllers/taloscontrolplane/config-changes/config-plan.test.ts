@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ConfigChange } from "@talos-operator/talos";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, worker } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { configHashOf } from "./config-hash.ts";
@@ -8,10 +9,10 @@ import { planConfigs } from "./config-plan.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { limitOf } from "../disruption/pool-budget.ts";
 import { chooseNext } from "./rollout.ts";
-import type { ConfigState } from "../../../model/assessment.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { KnownConfig, SeenConfig } from "../../../model/config.ts";
+import type { ConfigState } from "../../../model/plans.ts";
 
 const change = (effect: ConfigChange["effect"], path = "machine.nodeLabels.a"): ConfigChange => ({
   document: "/v1alpha1/",
@@ -218,7 +219,7 @@ describe("where a machine stands", () => {
 describe("whose turn it is", () => {
   const changing = { fact: { configHash: "old" }, config: { changes: [change("live")], onDisk: "other" } } as const;
   const nextIn = (seen: ReturnType<typeof world>): readonly string[] =>
-    chooseNext(seen, seen.facts, planConfigs(seen, seen.facts)).next.map((plan) => plan.machine.declared.address);
+    chooseNext(assess(seen), seen.facts, planConfigs(seen, seen.facts)).next.map((plan) => plan.machine.declared.address);
   /** Every machine has changed settings. */
   const all = (seen: ReturnType<typeof world>): ReturnType<typeof world> => {
     const machines = seen.facts.machines.map((fact) => ({ ...fact, configHash: "old" }));

@@ -8,21 +8,10 @@ import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
-import type { ChangeRoute, ConfigPlan, ConfigState } from "../../../model/assessment.ts";
+import type { ChangeRoute, ConfigPlan, ConfigState } from "../../../model/plans.ts";
 
 /** Where every machine of the cluster stands, control planes first. Empty while the cluster is not bootstrapped, or its spec cannot be used. */
 export function planConfigs(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
-  const known = made.get(seen);
-  if (known?.facts === facts) return known.plans;
-  const plans = planAll(seen, facts);
-  made.set(seen, { facts, plans });
-  return plans;
-}
-
-/** A pass asks for one answer in several places. */
-const made = new WeakMap<Observed, { readonly facts: ClusterFacts; readonly plans: readonly ConfigPlan[] }>();
-
-function planAll(seen: Observed, facts: ClusterFacts): readonly ConfigPlan[] {
   const { spec } = seen.controlPlane;
   if (spec === undefined || seen.problems.length > 0 || facts.bootstrapDone === undefined) return [];
   const asItWasMade = asMade(spec, facts);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import { configured, facts, inMaintenance, observed } from "../../../testing/builders.ts";
 import { concernsMeta, metaState, NO_META, UNSURE_META } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
@@ -38,7 +39,7 @@ test("a machine that is configured with static network settings counts as one th
   assert.ok(machine !== undefined);
   const meta = { interface: "eth0", subnet: 24, gateway: "10.0.0.254" };
   const withMeta = { ...machine, declared: { ...machine.declared, machineSpec: { ...machine.declared.machineSpec, meta } } };
-  const hashes = [machine, withMeta].map((one) => planMachines({ ...seen, machines: [one] }, facts()).facts.machines[0]?.metaHash);
+  const hashes = [machine, withMeta].map((one) => planMachines(assess({ ...seen, machines: [one] }), facts()).facts.machines[0]?.metaHash);
   assert.deepEqual(hashes, [NO_META, UNSURE_META]);
 });
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { metaNetworkText } from "../../../config/meta-network.ts";
-import type { ConfigState } from "../../../model/assessment.ts";
 import type { MachineFact } from "../../../model/record.ts";
 import type { DeclaredMachine } from "../../../model/machine.ts";
 import type { KnownConfig } from "../../../model/config.ts";
+import type { ConfigState } from "../../../model/plans.ts";
 
 /** Nothing stands under the key, or nothing is to stand there. */
 export const NO_META = "none";

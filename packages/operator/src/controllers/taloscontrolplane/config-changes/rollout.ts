@@ -7,20 +7,12 @@ import type { Place } from "../disruption/pool-budget.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
 import { mayDisturb } from "../membership/quorum.ts";
-import type { ConfigPlan } from "../../../model/assessment.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed } from "../../../model/observation.ts";
-
-/** What may begin now, and what the rest waits for. */
-export interface Rollout {
-  readonly next: readonly ConfigPlan[];
-  /** Drains that are begun or kept going. */
-  readonly actions: readonly Action[];
-  /** Why a machine is not next, in words for people; without a full stop. */
-  readonly waiting: ReadonlyMap<MachineName, string>;
-}
+import type { ConfigPlan, Rollout } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /**
  * After an effect against drift the machine is left in peace for a while, twice as long after each further one of the last day: what changes it again and
@@ -41,7 +33,8 @@ const SENT_AGAIN = "what was sent before did not come into force; it is sent aga
  * Control planes first and one at a time, and only where etcd keeps its quorum without it; then workers, as far as the budget of their pool allows. While any machine has failed with the settings it should have, nobody is next; nor while one that did not keep what it was
  * sent, without a sign why, is left in peace: settings that boot a machine must not go around.
  */
-export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
+export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
+  const { seen } = assessed;
   const failed = plans.find((plan) => plan.state.kind === "failed");
   const wanting = plans.filter((plan) => wantsEffect(seen, plan)).toSorted((a, b) => weight(a) - weight(b));
   const choice = new Choice();
@@ -62,15 +55,15 @@ export function chooseNext(seen: Observed, facts: ClusterFacts, plans: readonly 
     if (busy !== undefined) choice.hold(plan, `${busy.machine} is in the middle of an effect (${busy.what})`);
     else if (halfway !== undefined) choice.hold(plan, `${halfway.machine.declared.name} waits for its boot and does not tell how it is`);
     else if (choice.isUnderWay()) choice.hold(plan, "another control plane comes first");
-    else choice.take(plan, mayBegin(seen, facts, plan));
+    else choice.take(plan, mayBegin(assessed, facts, plan));
   }
   const isControlPlaneBusy = busy !== undefined || choice.isUnderWay();
-  const budgets = poolBudgets(seen, facts);
+  const budgets = poolBudgets(assessed, facts);
   for (const plan of wanting.filter((one) => !isControlPlane(one))) {
     const place = budgets.placeFor(plan.machine, "changes");
     if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
     else if (place.kind === "none") choice.hold(plan, placeWords(plan, place));
-    else if (choice.take(plan, mayBegin(seen, facts, plan))) budgets.take(plan.machine);
+    else if (choice.take(plan, mayBegin(assessed, facts, plan))) budgets.take(plan.machine);
   }
   return choice;
 }
@@ -105,7 +98,8 @@ type Beginning =
   | { readonly kind: "hold"; readonly message: string }
   | { readonly kind: "drain"; readonly message: string; readonly actions: readonly Action[] };
 
-function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginning {
+function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): Beginning {
+  const { seen } = assessed;
   const { name } = plan.machine.declared;
   const hold = (message: string): Beginning => ({ kind: "hold", message });
   if (wasJustHeldBack(seen, name)) return hold("it could not be asked a moment ago");
@@ -118,10 +112,10 @@ function mayBegin(seen: Observed, facts: ClusterFacts, plan: ConfigPlan): Beginn
       );
   }
   if (isPausing(seen, plan)) return hold(SENT_AGAIN);
-  const disturbance = mayDisturb(seen, facts, plan.machine);
+  const disturbance = mayDisturb(assessed, facts, plan.machine);
   if (disturbance.kind === "wait") return hold(disturbance.message);
   if (plan.state.kind !== "staged") return { kind: "now" };
-  const drain = readyToDisturb(seen, name);
+  const drain = readyToDisturb(assessed, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
 }

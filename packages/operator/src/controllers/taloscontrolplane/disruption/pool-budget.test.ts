@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, NOW, observed, running, silent, worker } from "../../../testing/builders.ts";
 import { poolBudgets } from "./pool-budget.ts";
 import type { Disruption } from "./pool-budget.ts";
@@ -73,7 +74,7 @@ function world(given: Given): { readonly seen: Observed; readonly machine: (n: n
 function place(given: Given, n: number, why: Disruption): string {
   const { seen, machine } = world(given);
   const known = seen.record.kind === "present" ? seen.record.value.facts : facts();
-  const found = poolBudgets(seen, known).placeFor(machine(n), why);
+  const found = poolBudgets(assess(seen), known).placeFor(machine(n), why);
   return found.kind === "free" ? "free" : found.others.map((other) => other.split(".").at(-1)).join(",");
 }
 
@@ -113,7 +114,7 @@ describe("the disruption budget of a pool", () => {
 
   test("has a place less for each that is taken in one pass", () => {
     const { seen, machine } = world({ listed: 2, left: [3, 4, 5], limit: 2 });
-    const budgets = poolBudgets(seen, facts({ machines: [1, 2, 3, 4, 5].map((n) => configured(address(n), "worker", POOL)) }));
+    const budgets = poolBudgets(assess(seen), facts({ machines: [1, 2, 3, 4, 5].map((n) => configured(address(n), "worker", POOL)) }));
     const taken = [3, 4, 5].filter((n) => {
       if (budgets.placeFor(machine(n), "leaves").kind !== "free") return false;
       budgets.take(machine(n));

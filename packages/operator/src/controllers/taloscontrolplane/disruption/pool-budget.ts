@@ -4,6 +4,7 @@ import { maxUnavailableOf } from "./limit.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** Why a machine of a worker pool counts against what may be down, or wants to. What comes first goes on first. */
 const ranks = {
@@ -39,7 +40,8 @@ export interface PoolBudgets {
   take(machine: SeenMachine): void;
 }
 
-export function poolBudgets(seen: Observed, facts: ClusterFacts): PoolBudgets {
+export function poolBudgets(assessed: Assessment, facts: ClusterFacts): PoolBudgets {
+  const { seen } = assessed;
   const busy = new Set(facts.intents.map(({ machine }) => machine));
   const staged = new Set(facts.machines.flatMap(({ name, staged: text }) => (text === undefined ? [] : [name])));
   const pools = new Map<string, Map<MachineName, number>>();

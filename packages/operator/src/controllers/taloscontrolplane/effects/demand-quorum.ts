@@ -5,10 +5,10 @@ import { intentOn, machineFact } from "../record/facts.ts";
 import { memberOf } from "../membership/removal.ts";
 import { isOtherMachine } from "../membership/identity.ts";
 import { answerOf, projectWithout, quorumOf, settled } from "../membership/quorum.ts";
-import type { EtcdQuorum } from "../membership/quorum.ts";
 import type { Look } from "../../../model/look.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Effects } from "./ports.ts";
+import type { EtcdQuorum } from "../../../model/etcd.ts";
 
 /** Whose loss etcd has to bear. */
 export interface QuorumDemand {

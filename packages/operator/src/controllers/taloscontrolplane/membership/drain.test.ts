@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotations } from "@talos-operator/api";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, NOW, observed, preparing, running, worker } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { drainsState, readyToDisturb } from "./drain.ts";
@@ -73,7 +74,7 @@ function answer(one: Case): DrainAnswer {
     drains: new Map(one.drain === undefined ? [] : [[name, one.drain]]),
     ...one.over,
   });
-  return readyToDisturb(seen, name);
+  return readyToDisturb(assess(seen), name);
 }
 
 const cases: readonly Case[] = [

@@ -7,12 +7,12 @@ import type { DrainPolicy } from "./drain-policy.ts";
 import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import { onceFounderShows } from "./hidden-founder.ts";
 import { wordFor } from "./identity.ts";
-import { idleCordons } from "./node-owners.ts";
 import type { DrainState, SeenDrain } from "../../../model/workload.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** Whether a machine may be disturbed now, as far as the pods on its Node are concerned. */
 export type DrainAnswer =
@@ -41,9 +41,10 @@ const DEAD_AFTER_MS = 60_000;
  * Ready without a drain: before there is a Kubernetes, while the whole cluster goes, on a machine that is dead (its pods cannot be moved, and a dead
  * machine must not hold up its own replacement), and where a person or the policy says so.
  */
-export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
+export function readyToDisturb(assessed: Assessment, name: MachineName): DrainAnswer {
+  const { seen } = assessed;
   const facts = factsOf(seen);
-  const machine = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === name);
+  const machine = assessed.byName.get(name);
   if (seen.drains === undefined || facts === undefined || machine === undefined) return ready;
   if (seen.controlPlane.metadata.deletionTimestamp !== undefined || seen.isParentGoing === true) return ready;
   if (intentOn(facts, name) !== undefined) return ready;
@@ -61,7 +62,7 @@ export function readyToDisturb(seen: Observed, name: MachineName): DrainAnswer {
   const message = `${messageOf(machine, drain, policy, seen)}${policy.objection === undefined ? "" : ` ${policy.objection}`}`;
   if (!seen.mayDisturb) return { kind: "wait", message: `${name} is drained once nothing of an earlier leader can be under way any more.` };
   if (drain !== undefined && isFresh && elapsedMs(drain.askedAt, seen.now) < ASK_AGAIN_MS) return { kind: "wait", message };
-  const before = drain === undefined ? cordonedBefore(seen, facts, name) : undefined;
+  const before = drain === undefined ? cordonedBefore(assessed, name) : undefined;
   if (before !== undefined) return { kind: "wait", message: `${name} is drained once the Node of ${before} is schedulable again.` };
   const ifUuid = machineFact(facts, name)?.uuid ?? "";
   return { kind: "act", actions: [{ kind: "CordonAndDrain", machine: name, address: machine.declared.address, ifUuid }], message };
@@ -150,8 +151,8 @@ function messageOf({ declared: { name }, look }: SeenMachine, drain: SeenDrain |
  * A machine that is back and about to be made schedulable: pods of the next one need the room. One that does not come back, or whose Node cannot be written,
  * holds nobody up.
  */
-function cordonedBefore(seen: Observed, facts: ClusterFacts, name: MachineName): MachineName | undefined {
-  return idleCordons(seen, facts).find(
+function cordonedBefore({ seen, idleCordons }: Assessment, name: MachineName): MachineName | undefined {
+  return idleCordons.find(
     ({ fact, up }) => fact.name !== name && up !== undefined && seen.sent.get(`Uncordon/${fact.name}`)?.outcome !== "unknown",
   )?.fact.name;
 }

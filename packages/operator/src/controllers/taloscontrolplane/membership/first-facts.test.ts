@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import {
   configured,
   controlPlane,
@@ -25,7 +26,7 @@ const bundle: Observed["bundle"] = {
 
 /** What the first record of a cluster holds whose keys were there before. */
 function madeAnew(world: World): ClusterFacts {
-  const [action] = decide(observed({ controlPlane: controlPlane(2), bundle, ...world })).actions;
+  const [action] = decide(assess(observed({ controlPlane: controlPlane(2), bundle, ...world }))).actions;
   assert.equal(action?.kind, "WriteRecord");
   assert.ok(action?.kind === "WriteRecord" && action.ifResourceVersion === undefined);
   return action.facts;
@@ -46,14 +47,14 @@ test("a record that is made anew knows the machines that are said to be configur
 test("a machine that is said to be configured and waits with the key that was named is configured again", () => {
   const known = madeAnew({ toldConfigured: ["10.0.0.1"], looks: { "10.0.0.1": inMaintenance("10.0.0.1") } });
   assert.equal(known.machines[0]?.spki, "spki-10.0.0.1");
-  const next = decide(observed({ controlPlane: controlPlane(1), facts: known, looks: { "10.0.0.1": inMaintenance("10.0.0.1") } }));
+  const next = decide(assess(observed({ controlPlane: controlPlane(1), facts: known, looks: { "10.0.0.1": inMaintenance("10.0.0.1") } })));
   assert.ok(next.actions.some(({ kind }) => kind === "ConfigureMachine"));
 });
 
 test("a machine that is said to be configured and waits with another key gets nothing without a person's word", () => {
   const looks = { "10.0.0.1": inMaintenance("10.0.0.1", { spki: "of another boot" }) };
   const known = madeAnew({ controlPlane: controlPlane(1), toldConfigured: ["10.0.0.1"], looks });
-  const next = decide(observed({ controlPlane: controlPlane(1), facts: known, looks }));
+  const next = decide(assess(observed({ controlPlane: controlPlane(1), facts: known, looks })));
   assert.deepEqual(
     next.actions.filter(({ kind }) => kind === "ConfigureMachine" || kind === "BootstrapEtcd"),
     [],
@@ -83,7 +84,7 @@ test("a machine that is no longer listed proves the keys of a cluster whose reco
     machineSpec: {},
   };
   const looks = { "10.0.0.1": inMaintenance("10.0.0.1"), "10.0.0.2": inMaintenance("10.0.0.2") };
-  const unproven = decide(observed({ controlPlane: { ...controlPlane(2), status }, bundle, looks }));
+  const unproven = decide(assess(observed({ controlPlane: { ...controlPlane(2), status }, bundle, looks })));
   assert.equal(unproven.conditions.find(({ type }) => type === "SecretsLost")?.reason, "BundleUnproven");
   const known = madeAnew({
     controlPlane: { ...controlPlane(2), status },
@@ -97,7 +98,7 @@ test("a worker with the keys does not prove them where etcd was bootstrapped: wh
   const pool = controlPlane(2);
   const looks = { "10.0.0.1": inMaintenance("10.0.0.1"), "10.0.0.2": inMaintenance("10.0.0.2"), "10.0.1.1": running() };
   const seen = observed({ controlPlane: { ...pool, status: { state: "Ready" } }, workers: [worker(1)], bundle, looks });
-  const { actions, conditions } = decide(seen);
+  const { actions, conditions } = decide(assess(seen));
   assert.deepEqual(actions, []);
   assert.equal(conditions.find(({ type }) => type === "SecretsLost")?.reason, "BundleUnproven");
 });

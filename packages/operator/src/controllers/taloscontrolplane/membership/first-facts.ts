@@ -6,6 +6,7 @@ import { networksOf } from "../spec/fixed-properties.ts";
 import { writtenConfig } from "../spec/written-config.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { Observed } from "../../../model/observation.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /**
  * The first record of a cluster; machines that wait already are written down in the same stroke.
@@ -14,10 +15,11 @@ import type { Observed } from "../../../model/observation.ts";
  * far as their TalosMachines tell.
  */
 export function firstFacts(
-  seen: Observed,
+  assessed: Assessment,
   secret: string,
   bundle: { readonly fingerprint: string; readonly clusterId: string },
 ): ClusterFacts {
+  const { seen } = assessed;
   const wasFound = seen.sent.get("CreateBundle")?.outcome !== "answered";
   const facts: ClusterFacts = {
     controlPlaneUid: seen.controlPlane.metadata.uid ?? "",
@@ -41,7 +43,7 @@ export function firstFacts(
     reason: wasFound ? "BundleFound" : "NewCluster",
     message: wasFound ? `The Secret ${secret} was there before this record.` : `The cluster's keys are in the Secret ${secret}.`,
   });
-  return planMachines(seen, noted).facts;
+  return planMachines(assessed, noted).facts;
 }
 
 /** `spec.endpoint`, else the first control plane's address: a name that nobody can resolve would help no node. */

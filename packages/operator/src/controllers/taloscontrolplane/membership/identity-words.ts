@@ -1,7 +1,7 @@
 import { findCondition } from "@talos-operator/api";
 import type { ReasonOf, TalosMachine } from "@talos-operator/api";
-import type { IdentityKind } from "./identity.ts";
 import type { MachineFact } from "../../../model/record.ts";
+import type { IdentityKind } from "../../../model/assessment.ts";
 
 /** What tells one machine from all others, as far as it is known. */
 export type ToldHardware = Pick<MachineFact, "uuid" | "macs">;

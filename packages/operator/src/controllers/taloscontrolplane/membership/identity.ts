@@ -1,6 +1,8 @@
+import { indexOfMachines } from "../record/facts-index.ts";
 import { machineFact } from "../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
+import type { IdentityKind } from "../../../model/assessment.ts";
 
 /**
  * True when a machine shows another SMBIOS UUID than was written down for it. Where either has none, as in containers, nothing is known.
@@ -9,16 +11,13 @@ export function isOtherMachine(writtenDown: string, shown: string | undefined): 
   return writtenDown !== "" && shown !== undefined && shown !== writtenDown;
 }
 
-/** Whether a machine's UUID is its own, is shown by another machine of the cluster too, or is one that vendors ship by the thousand. */
-export type IdentityKind = "own" | "shared" | "vendor" | "none";
-
 /** How far the UUID that was written down tells this machine from others. */
 export function identityOf(facts: Pick<ClusterFacts, "machines">, fact: MachineFact): IdentityKind {
   if (fact.uuid === "") return "none";
   if (isVendorUuid(fact.uuid)) return "vendor";
-  return facts.machines.some((other) => other.name !== fact.name && other.releasedAt === undefined && other.uuid === fact.uuid)
-    ? "shared"
-    : "own";
+  const own = machineFact(facts, fact.name);
+  const isCounted = own !== undefined && own.releasedAt === undefined && own.uuid === fact.uuid;
+  return (indexOfMachines(facts).holders.get(fact.uuid) ?? 0) > (isCounted ? 1 : 0) ? "shared" : "own";
 }
 
 /** UUIDs that vendors ship by the thousand, or that stand for none. */

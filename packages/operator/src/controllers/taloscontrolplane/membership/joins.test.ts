@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import {
   configured,
   controlPlane,
@@ -43,7 +44,7 @@ for (const { title, look, configuredAt = NOW - HOUR, holds } of cases)
     });
     const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.2");
     assert.ok(next !== undefined);
-    const hindrance = joinHindrance(seen, known, next) ?? "";
+    const hindrance = joinHindrance(assess(seen), known, next) ?? "";
     assert.equal(/joins after demo-10\.0\.0\.1/.test(hindrance), holds, hindrance);
   });
 
@@ -54,7 +55,7 @@ test("a control plane that was configured before the record was lost, and is sil
     const seen = observed({ controlPlane: controlPlane(2), looks, facts: known });
     const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.2");
     assert.ok(next !== undefined);
-    return joinHindrance(seen, known, next);
+    return joinHindrance(assess(seen), known, next);
   };
   assert.match(
     hindranceWith(facts({ bundle, machines: [configured("10.0.0.1")] })) ?? "",
@@ -72,7 +73,7 @@ test("a control plane that was wiped takes the place of the member at its addres
     const seen = observed({ controlPlane: controlPlane(4), looks: { ...looks, "10.0.0.4": inMaintenance("10.0.0.4") }, facts: known });
     const next = seen.machines.find(({ declared }) => declared.address === address);
     assert.ok(next !== undefined);
-    return joinHindrance(seen, known, { ...next, look: inMaintenance(address, { spki: "of another boot" }) });
+    return joinHindrance(assess(seen), known, { ...next, look: inMaintenance(address, { spki: "of another boot" }) });
   };
   assert.equal(hindranceAt("10.0.0.2"), undefined);
   assert.match(hindranceAt("10.0.0.4", { machines: [configured("10.0.0.1"), configured("10.0.0.3")] }) ?? "", /cp-2 is away/);
@@ -85,7 +86,7 @@ test("a member that is away and that no machine is known to have is named with t
     const seen = observed({ controlPlane: controlPlane(4), looks: { ...looks, "10.0.0.2": silentSince(NOW - HOUR) }, facts: known });
     const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.4");
     assert.ok(next !== undefined);
-    return joinHindrance(seen, known, next) ?? "";
+    return joinHindrance(assess(seen), known, next) ?? "";
   };
   const others = [configured("10.0.0.1"), configured("10.0.0.3")];
   assert.match(
@@ -116,7 +117,7 @@ for (const { title, look, known = facts(), holds } of unproven)
     const seen = observed({ controlPlane: controlPlane(1), workers: [worker(1)], looks, facts: known });
     const waiting = seen.machines.find(({ declared }) => declared.role === "worker");
     assert.ok(waiting !== undefined);
-    assert.equal(joinHindrance(seen, known, waiting) !== undefined, holds);
+    assert.equal(joinHindrance(assess(seen), known, waiting) !== undefined, holds);
   });
 
 for (const [count, isHeld] of [
@@ -131,6 +132,6 @@ for (const [count, isHeld] of [
     const last = seen.machines.at(-1);
     assert.ok(last !== undefined);
     const byHand = { look: inMaintenance(last.declared.address), declared: { ...last.declared, isHandMade: true } } as const;
-    const hindrance = joinHindrance({ ...seen, machines: [...seen.machines.slice(0, -1), byHand] }, known, byHand);
+    const hindrance = joinHindrance(assess({ ...seen, machines: [...seen.machines.slice(0, -1), byHand] }), known, byHand);
     assert.equal(hindrance?.includes("an odd number") ?? false, isHeld, hindrance);
   });

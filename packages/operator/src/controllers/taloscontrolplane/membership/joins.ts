@@ -2,12 +2,12 @@ import { silentForMs } from "../../../looking/look.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { onceFounderShows } from "./hidden-founder.ts";
-import { etcdMembership, etcdQuorum } from "./quorum.ts";
 import { memberOf } from "./removal.ts";
-import type { EtcdDoubt, EtcdQuorum, EtcdVoter } from "./quorum.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { EtcdDoubt, EtcdQuorum, EtcdVoter } from "../../../model/etcd.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** A control plane that took its configuration installs and reboots meanwhile; one that is silent for longer holds up nobody. Milliseconds. */
 const JOIN_TAKES_MS = 10 * 60_000;
@@ -18,7 +18,8 @@ const JOIN_TAKES_MS = 10 * 60_000;
  * Once etcd is bootstrapped control planes join one at a time: etcd takes one learner, and none while a voter is away. Before that workers wait until a control
  * plane shows itself. Whoever began goes on.
  */
-export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: SeenMachine): string | undefined {
+export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine: SeenMachine): string | undefined {
+  const { seen } = assessed;
   const { name, role } = machine.declared;
   if (hasBegun(facts, machine)) return undefined;
   if (role === "worker") return controlPlaneMissing(seen, facts, name);
@@ -30,10 +31,10 @@ export function joinHindrance(seen: Observed, facts: ClusterFacts, machine: Seen
   }
   const open = controlPlaneIntent(facts);
   if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
-  const all = etcdMembership(seen);
+  const all = assessed.etcdMembership;
   const before = seen.machines.find((other) => other.declared.name !== name && isJoining(seen, facts, all, other));
   if (before !== undefined) return `${name} joins after ${before.declared.name} (${stateOf(before)}) has joined.`;
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   if (view.kind === "unsafe") return `${name} joins once etcd is settled: ${view.message}.`;
   // A machine that was wiped replaces its own dead member by itself; which one that is a record that was made anew may not say.
   const own = memberOf(seen, view.members, facts, machineFact(facts, name) ?? machine.declared)?.id;

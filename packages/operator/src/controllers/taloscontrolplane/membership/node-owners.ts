@@ -5,21 +5,12 @@ import { isReadyNode } from "../conditions/machine-state.ts";
 import { intentOn } from "../record/facts.ts";
 import type { SeenNode } from "../../../model/workload.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
-import type { Observed, SeenMachine } from "../../../model/observation.ts";
-
-/** A machine whose Node has our cordon. */
-export interface Cordoned {
-  readonly fact: MachineFact;
-  /** Name of the Node. */
-  readonly node: string;
-  /** Whether its kubelet reports it ready; `undefined` = not listed since, or without a network plugin none can be. */
-  readonly isReady: boolean | undefined;
-  /** The machine itself, where it is up as far as it says: a ready node, or one that lacks nothing but a network plugin that is yet to be installed. */
-  readonly up: SeenMachine | undefined;
-}
+import type { Assessment } from "../../../model/assessment.ts";
+import type { Cordoned } from "../../../model/plans.ts";
 
 /** Machines of the cluster whose Nodes have our cordon, although nothing is about to happen to them: no rule wants their drain, and no intent stands. */
-export function idleCordons(seen: Observed, facts: ClusterFacts): readonly Cordoned[] {
+export function idleCordons(assessed: Assessment, facts: ClusterFacts): readonly Cordoned[] {
+  const { seen } = assessed;
   const nodes = seen.nodes?.nodes ?? [];
   return facts.machines.flatMap((fact): readonly Cordoned[] => {
     if (fact.releasedAt !== undefined || seen.drains?.has(fact.name) === true || intentOn(facts, fact.name) !== undefined) return [];

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { machinesOf } from "../spec/declared.ts";
@@ -29,7 +30,7 @@ function done(leader: string, over: World = {}, look?: Look, forbidden?: string)
   const declared = machinesOf(controlPlane(3)).find(({ name }) => name === fact.name);
   assert.ok(declared !== undefined);
   const machine: SeenMachine = { declared, look: look ?? shows(2) };
-  const step = pursueContainerReset({ ...seen, former: [machine] }, known, intent, { machine, fact }, forbidden);
+  const step = pursueContainerReset(assess({ ...seen, former: [machine] }), known, intent, { machine, fact }, forbidden);
   return [...(step?.actions.map(({ kind }) => kind) ?? []), ...(step?.removals.map(({ reason }) => reason) ?? [])];
 }
 

@@ -2,14 +2,16 @@ import { waitsForEtcd } from "./etcd-view.ts";
 import { withIntent, withoutIntent } from "../record/facts.ts";
 import { endOfContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { viaOf } from "./plan-member-removal.ts";
-import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
-import type { EtcdQuorum } from "./quorum.ts";
+import { projectWithout } from "./quorum.ts";
 import { closed, listed, mayAskAgain, memberOf, released, resetIntent, waits } from "./removal.ts";
-import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { Leaver } from "./removal.ts";
 import type { EtcdMember } from "../../../model/look.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { EtcdQuorum } from "../../../model/etcd.ts";
+import type { Removal, RemovalStep } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** Before the bootstrap there is nobody to be listed by. */
 const NO_ETCD: EtcdQuorum = { kind: "known", members: [], voters: [], learners: [], leader: "0", healthy: 0, needed: 1 };
@@ -30,12 +32,13 @@ const NO_ETCD: EtcdQuorum = { kind: "known", members: [], voters: [], learners: 
  * @returns `undefined` where the container runs and etcd was not bootstrapped: nothing is peculiar to it then
  */
 export function pursueContainerReset(
-  seen: Observed,
+  assessed: Assessment,
   facts: ClusterFacts,
   intent: IntentFact,
   leaver: Leaver,
   forbidden: string | undefined,
 ): RemovalStep | undefined {
+  const { seen } = assessed;
   const { machine, fact } = leaver;
   const say = (reason: Removal["reason"], message: string, actions: readonly Action[] = [], next = facts): RemovalStep => ({
     facts: next,
@@ -43,7 +46,7 @@ export function pursueContainerReset(
     removals: [waits(fact, reason, message)],
   });
   const { look } = machine;
-  const view = facts.bootstrapDone === undefined ? NO_ETCD : etcdMembership(seen);
+  const view = facts.bootstrapDone === undefined ? NO_ETCD : assessed.etcdMembership;
   if (view === NO_ETCD && look.kind === "running") return undefined;
   if (view.kind === "unsafe")
     return say(
@@ -84,7 +87,7 @@ export function pursueContainerReset(
     // While it leaves it is ill, and still listed by those who were looked at before.
     if (!mayAskAgain(seen, `LeaveEtcd/${fact.name}`)) return say("Resetting", wordsOfLeaving(fact.name));
     if (voter?.isHealthy !== true || isBack || isOver) return removedByAnother(seen, facts, leaver, view, member);
-    return leaves(seen, facts, intent, leaver, member);
+    return leaves(assessed, facts, intent, leaver, member);
   }
   const own = look.etcd?.localMember;
   if (own === undefined)
@@ -107,13 +110,14 @@ export function pursueContainerReset(
 }
 
 /** A voter that is well leaves by itself, after it has handed over the leadership, and only while etcd keeps its quorum without it. */
-function leaves(seen: Observed, facts: ClusterFacts, intent: IntentFact, { fact }: Leaver, member: EtcdMember): RemovalStep {
+function leaves(assessed: Assessment, facts: ClusterFacts, intent: IntentFact, { fact }: Leaver, member: EtcdMember): RemovalStep {
+  const { seen } = assessed;
   const say = (reason: Removal["reason"], message: string, actions: readonly Action[] = []): RemovalStep => ({
     facts,
     actions,
     removals: [waits(fact, reason, message)],
   });
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   if (view.kind === "unsafe") return say("WaitingForQuorum", `${fact.name} leaves once etcd is settled: ${view.message}.`);
   const projection = projectWithout(view, member.id, "leaves");
   if (!projection.isSafe)

@@ -6,7 +6,7 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { wantedDisk, wantedSelector } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
-import { factsOf, machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
+import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
 import { RecordRoom, withoutLongGone } from "../record/room.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
@@ -17,33 +17,8 @@ import type { Hardware, InMaintenance, Running } from "../../../model/look.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
-
-/** What is to be written down and sent for machines that wait in maintenance mode. */
-export interface MachinePlan {
-  /** The facts with every machine written down that may be configured now; the same object when there is nothing new. */
-  readonly facts: ClusterFacts;
-  /** Allowed once `facts` is stored. */
-  readonly configure: readonly PlannedConfiguration[];
-  /** Why machines that could be configured have to wait: sentences. */
-  readonly held: readonly string[];
-  /** Machines that are stopped, each with a reason and the remedy. */
-  readonly stopped: readonly StoppedMachine[];
-}
-
-/** A configuration that may be sent, and the key that must answer. */
-export interface PlannedConfiguration {
-  readonly machine: DeclaredMachine;
-  readonly ifSpki: string;
-  readonly installDisk: string | undefined;
-}
-
-/** A machine to which nothing is sent. */
-export interface StoppedMachine {
-  readonly name: MachineName;
-  readonly role: DeclaredMachine["role"];
-  readonly reason: ReadyReason;
-  readonly message: string;
-}
+import type { MachinePlan, PlannedConfiguration, StoppedMachine } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** How long a machine may take to act on a configuration before it is sent again to the same key. */
 const RESEND_AFTER_MS = 30_000;
@@ -57,7 +32,8 @@ const LOOK_AGAIN_MS = 1_000;
  * A machine is configured only in maintenance mode, only with the key that was written down before, and never again
  * once a configuration was sent to another key: then it was wiped, or something else answers (S20, S22).
  */
-export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
+export function planMachines(assessed: Assessment, facts: ClusterFacts): MachinePlan {
+  const { seen } = assessed;
   const stopped = seen.machines.flatMap((machine) => stopOf(seen, facts, machine) ?? []);
   const isStopped = new Set(stopped.map((machine) => machine.name));
   const configure: PlannedConfiguration[] = [];
@@ -80,7 +56,7 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
     next = followed(seen, next, machine);
     if (look.kind !== "maintenance") continue;
     // Those of this pass have begun, too: the next one is held by `next`.
-    const hindrance = joinHindrance(seen, next, machine);
+    const hindrance = joinHindrance(assessed, next, machine);
     if (hindrance !== undefined) {
       held.push(hindrance);
       continue;
@@ -109,9 +85,8 @@ export function planMachines(seen: Observed, facts: ClusterFacts): MachinePlan {
 }
 
 /** Machines to which nothing is sent, by name. */
-export function stoppedMachines(seen: Observed): ReadonlyMap<MachineName, StoppedMachine> {
-  const facts = factsOf(seen);
-  return new Map(facts === undefined ? [] : planMachines(seen, facts).stopped.map((machine) => [machine.name, machine]));
+export function stoppedMachines({ joining }: Assessment): ReadonlyMap<MachineName, StoppedMachine> {
+  return new Map((joining?.stopped ?? []).map((machine) => [machine.name, machine]));
 }
 
 /** Nothing is sent to a machine that cannot be written down first, and it keeps no other from being. */

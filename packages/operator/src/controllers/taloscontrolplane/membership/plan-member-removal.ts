@@ -1,19 +1,21 @@
 import { machineFact, withDecisions, withIntent } from "../record/facts.ts";
-import { etcdMembership, projectWithout } from "./quorum.ts";
-import type { EtcdQuorum } from "./quorum.ts";
+import { projectWithout } from "./quorum.ts";
 import { closed, isShown, LATE_MS, listed, mayAskAgain, memberOf, waits } from "./removal.ts";
-import type { Removal, RemovalStep } from "./removal.ts";
 import { isMadeAnew, isOnlyTold } from "./told-machines.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
+import type { EtcdQuorum } from "../../../model/etcd.ts";
+import type { Removal, RemovalStep } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** Until when the removal of a member may take effect. Milliseconds. */
 const REMOVAL_TAKES_MS = 60_000;
 
 /** Removes the member of a machine that is gone, or says why not. */
-export function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineFact): RemovalStep {
+export function removeMember(assessed: Assessment, facts: ClusterFacts, fact: MachineFact): RemovalStep {
+  const { seen } = assessed;
   const say = (reason: Removal["reason"], message: string): RemovalStep => ({
     facts,
     actions: [],
@@ -24,7 +26,7 @@ export function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineF
       "ConfirmationRequired",
       `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so no member of etcd is removed. Correct or remove it.`,
     );
-  const view = etcdMembership(seen);
+  const view = assessed.etcdMembership;
   if (view.kind === "unsafe")
     return say("WaitingForQuorum", `The member of ${fact.name} is removed once etcd's other members agree: ${view.message}.`);
   const member = memberOf(seen, view.members, facts, fact);
@@ -50,11 +52,12 @@ export function removeMember(seen: Observed, facts: ClusterFacts, fact: MachineF
     machine: fact.name,
     message: `Member ${member.id} of ${fact.name} is to be removed: no spec lists the machine, it does not answer, and ${projection.message}.`,
   });
-  return { ...pursueRemoval(seen, next, intent), facts: next };
+  return { ...pursueRemoval(assessed, next, intent), facts: next };
 }
 
 /** Goes on with the removal of a member until the others list it no more. */
-export function pursueRemoval(seen: Observed, facts: ClusterFacts, intent: IntentFact): RemovalStep {
+export function pursueRemoval(assessed: Assessment, facts: ClusterFacts, intent: IntentFact): RemovalStep {
+  const { seen } = assessed;
   const fact = machineFact(facts, intent.machine);
   const { memberId } = intent;
   if (fact === undefined || memberId === undefined) return closed(seen, facts, intent, "Gone", `${intent.machine} is not known any more.`);
@@ -63,7 +66,7 @@ export function pursueRemoval(seen: Observed, facts: ClusterFacts, intent: Inten
     actions: [],
     removals: [waits(fact, reason, message)],
   });
-  const view = etcdMembership(seen);
+  const view = assessed.etcdMembership;
   if (view.kind === "unsafe")
     return say("WaitingForQuorum", `The member of ${fact.name} is removed once etcd's other members agree: ${view.message}.`);
   if (!listed(view, memberId))
@@ -107,13 +110,14 @@ export function viaOf(
  * Machines that were released and of which etcd still has a member that no machine shows. Where the record was made anew after such a machine had been seen for the
  * last time, its address alone says which one that is.
  */
-export function ghostsOf(seen: Observed, facts: ClusterFacts): readonly MachineFact[] {
+export function ghostsOf(assessed: Assessment, facts: ClusterFacts): readonly MachineFact[] {
+  const { seen } = assessed;
   const wasTold = (fact: MachineFact): boolean =>
     isMadeAnew(facts) && fact.role === "controlplane" && isOnlyTold({ ...fact, releasedAt: undefined });
   // A machine that was taken in again has a member of its own, and a fact that is not released.
   const released = facts.machines.filter((fact) => fact.releasedAt !== undefined && (fact.memberId !== undefined || wasTold(fact)));
   if (released.length === 0) return [];
-  const view = etcdMembership(seen);
+  const view = assessed.etcdMembership;
   if (view.kind === "unsafe") return [];
   return released.filter((fact) => {
     const memberId = fact.memberId ?? memberOf(seen, view.members, facts, fact)?.id;

@@ -5,11 +5,12 @@ import { wordFor } from "./identity.ts";
 import { ghostsOf, pursueRemoval, removeMember } from "./plan-member-removal.ts";
 import { beginReset, pursueReset } from "./plan-reset.ts";
 import { planWorkerRemovals } from "./plan-worker-removals.ts";
-import { etcdMembership } from "./quorum.ts";
 import { configMayArriveUntil, isAbandoned, isWiped, leaversOf, memberListed, released, unreachable, waits } from "./removal.ts";
-import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { Leaver } from "./removal.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
+import type { Removal, RemovalStep } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** A machine that nobody lists any more counts as gone after so long without an answer; until then it may only be rebooting. Milliseconds. */
 const SILENT_GRACE_MS = 60_000;
@@ -24,11 +25,12 @@ const SILENT_GRACE_MS = 60_000;
  *
  * Workers leave beside that, within the budget of their pool.
  */
-export function planMembership(seen: Observed, facts: ClusterFacts): RemovalStep {
+export function planMembership(assessed: Assessment, facts: ClusterFacts): RemovalStep {
+  const { seen } = assessed;
   const given = abandon(seen, facts);
   if (given !== undefined) return given;
-  const controlPlanes = planControlPlane(seen, facts);
-  const workers = planWorkerRemovals(seen, controlPlanes.facts);
+  const controlPlanes = planControlPlane(assessed, facts);
+  const workers = planWorkerRemovals(assessed, controlPlanes.facts);
   return {
     facts: workers.facts,
     actions: [...controlPlanes.actions, ...workers.actions],
@@ -52,26 +54,28 @@ function abandon(seen: Observed, facts: ClusterFacts): RemovalStep | undefined {
   };
 }
 
-function planControlPlane(seen: Observed, facts: ClusterFacts): RemovalStep {
+function planControlPlane(assessed: Assessment, facts: ClusterFacts): RemovalStep {
+  const { seen } = assessed;
   const open = controlPlaneIntent(facts);
-  if (open?.what === "Reset") return pursueReset(seen, facts, open);
-  if (open?.what === "RemoveMember") return pursueRemoval(seen, facts, open);
+  if (open?.what === "Reset") return pursueReset(assessed, facts, open);
+  if (open?.what === "RemoveMember") return pursueRemoval(assessed, facts, open);
   const leavers = leaversOf(seen, facts, "controlplane");
-  if (leavers.length === 0 && ghostsOf(seen, facts).length === 0) return nothing(facts);
+  if (leavers.length === 0 && ghostsOf(assessed, facts).length === 0) return nothing(facts);
   if (open !== undefined) {
     const said = leavers.map(({ fact }) =>
       waits(fact, "WaitingForTurn", `${fact.name} leaves after ${open.machine} is done (${open.what}).`),
     );
     return { facts, actions: [], removals: said };
   }
-  return choose(seen, facts, leavers);
+  return choose(assessed, facts, leavers);
 }
 
 /** Nothing is under way: who leaves next, and what keeps the others. */
-function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[]): RemovalStep {
+function choose(assessed: Assessment, facts: ClusterFacts, leavers: readonly Leaver[]): RemovalStep {
+  const { seen } = assessed;
   const wiped = leavers.find(
     (leaver) =>
-      isWiped(facts, leaver) && memberListed(seen, facts, leaver.fact) === false && configMayArriveUntil(seen, leaver) === undefined,
+      isWiped(facts, leaver) && memberListed(assessed, facts, leaver.fact) === false && configMayArriveUntil(seen, leaver) === undefined,
   );
   if (wiped !== undefined)
     return {
@@ -86,18 +90,18 @@ function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[])
       removals: [],
     };
   const steps = [
-    ...ghostsOf(seen, facts).map((fact) => () => removeMember(seen, facts, fact)),
+    ...ghostsOf(assessed, facts).map((fact) => () => removeMember(assessed, facts, fact)),
     ...leavers
       .filter((leaver) => isGone(leaver))
       .map(
         ({ fact }) =>
           () =>
-            removeMember(seen, facts, fact),
+            removeMember(assessed, facts, fact),
       ),
-    ...ordered(seen, leavers).map((leaver) => () => beginReset(seen, facts, leaver)),
+    ...ordered(assessed, leavers).map((leaver) => () => beginReset(assessed, facts, leaver)),
   ];
   const removals: Removal[] = leavers
-    .filter((leaver) => isGone(leaver) && memberListed(seen, facts, leaver.fact) === false)
+    .filter((leaver) => isGone(leaver) && memberListed(assessed, facts, leaver.fact) === false)
     .map(({ machine, fact }) => unreachable(facts, machine, fact));
   for (const leaver of leavers) {
     const until = configMayArriveUntil(seen, leaver);
@@ -118,8 +122,8 @@ function choose(seen: Observed, facts: ClusterFacts, leavers: readonly Leaver[])
 }
 
 /** Running control planes that leave: those without a member first, the leader last, then by name so that the same one is chosen again. */
-function ordered(seen: Observed, leavers: readonly Leaver[]): readonly Leaver[] {
-  const view = etcdMembership(seen);
+function ordered(assessed: Assessment, leavers: readonly Leaver[]): readonly Leaver[] {
+  const view = assessed.etcdMembership;
   const weight = ({ machine: { look } }: Leaver): number => {
     const member = look.kind === "running" ? look.etcd?.localMember : undefined;
     if (view.kind === "unsafe" || member === undefined) return 1;

@@ -4,16 +4,20 @@ import { isContainer } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
 import { pursueContainerReset } from "./plan-container-reset.ts";
-import { etcdMembership, etcdQuorum, projectWithout } from "./quorum.ts";
+import { projectWithout } from "./quorum.ts";
 import { closed, isWiped, LATE_MS, mayAskAgain, memberListed, released, resetIntent, waits, wipeForbidden } from "./removal.ts";
-import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { EtcdDoubt, EtcdQuorum } from "../../../model/etcd.ts";
+import type { Leaver } from "./removal.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { Look } from "../../../model/look.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { Removal, RemovalStep } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** Writes down that a running control plane is wiped, and sends it in the same pass when nothing else has to come first. */
-export function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver): RemovalStep {
+export function beginReset(assessed: Assessment, facts: ClusterFacts, leaver: Leaver): RemovalStep {
+  const { seen } = assessed;
   const { machine, fact } = leaver;
   const say = (reason: Removal["reason"], message: string): RemovalStep => ({
     facts,
@@ -25,15 +29,15 @@ export function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver):
   if (!seen.mayDisturb)
     return say("WaitingForTurn", `${fact.name} leaves; this operator just took over, and effects of the one before may still take place.`);
   // One without a vote is missed by nobody, and etcd lets nobody in beside a learner: its replacement would wait for it, and it for its replacement.
-  const missing = hasNoVote(seen, machine) ? [] : missingReplacements(seen, facts);
+  const missing = hasNoVote(assessed, machine) ? [] : missingReplacements(assessed, facts);
   if (missing.length > 0)
     return say(
       "WaitingForReplacement",
       `${fact.name} leaves after every listed control plane has joined etcd; missing: ${missing.map((one) => `${one.declared.name} (${stateOf(one)})`).join(", ")}. Boot it, or take it out of the list.`,
     );
-  const hindrance = resetHindrance(seen, facts, leaver);
+  const hindrance = resetHindrance(assessed, facts, leaver);
   if (hindrance !== undefined) return say("WaitingForQuorum", hindrance);
-  const drain = readyToDisturb(seen, machine.declared.name);
+  const drain = readyToDisturb(assessed, machine.declared.name);
   if (drain.kind !== "ready")
     return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
   const opened = resetIntent(seen, leaver, "The spec no longer lists this control plane.");
@@ -48,29 +52,29 @@ export function beginReset(seen: Observed, facts: ClusterFacts, leaver: Leaver):
     machine: fact.name,
     message: `${fact.name} is to leave etcd and be ${inContainer ? "stopped" : "wiped"}: no spec lists it any more, and etcd keeps its quorum without it.`,
   });
-  return { ...pursueReset(seen, next, intent), facts: next };
+  return { ...pursueReset(assessed, next, intent), facts: next };
 }
 
 /** The machine tells that it is a learner, or no member at all, and etcd's voters agree. */
-function hasNoVote(seen: Observed, { look }: SeenMachine): boolean {
+function hasNoVote(assessed: Assessment, { look }: SeenMachine): boolean {
   const member = look.kind === "running" ? look.etcd?.localMember : undefined;
-  const view = etcdMembership(seen);
+  const view = assessed.etcdMembership;
   return member !== undefined && view.kind === "known" && !view.voters.some(({ id }) => id === member);
 }
 
 /** Why a control plane must not be reset now, or `undefined`. */
-function resetHindrance(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver): string | undefined {
+function resetHindrance(assessed: Assessment, facts: ClusterFacts, { machine, fact }: Leaver): string | undefined {
   if (facts.bootstrapDone === undefined) {
     const isIdle = machine.look.kind === "running" && waitsForEtcd(machine.look.etcd);
     if (isIdle && facts.bootstrapIntent === undefined) return undefined;
     return `${fact.name} leaves once it is known that it holds no etcd data: etcd is not bootstrapped yet.`;
   }
   const member = machine.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
-  const all = etcdMembership(seen);
+  const all = assessed.etcdMembership;
   if (all.kind === "unsafe") return `${fact.name} leaves once etcd's members agree: ${all.message}.`;
   if (member === undefined) return `${fact.name} does not tell which member of etcd is its own; it is looked at again.`;
   if (!all.voters.some(({ id }) => id === member)) return undefined;
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   if (view.kind === "unsafe") return `${fact.name} leaves once etcd is settled: ${view.message}.`;
   const projection = projectWithout(view, member, "leaves");
   return projection.isSafe
@@ -79,7 +83,8 @@ function resetHindrance(seen: Observed, facts: ClusterFacts, { machine, fact }: 
 }
 
 /** Goes on with a reset that stands in the record, until the machine is proved wiped and no member any more. */
-export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentFact): RemovalStep {
+export function pursueReset(assessed: Assessment, facts: ClusterFacts, intent: IntentFact): RemovalStep {
+  const { seen } = assessed;
   const fact = machineFact(facts, intent.machine);
   const machine = [...seen.former, ...seen.machines].find(({ declared }) => declared.name === intent.machine);
   if (fact === undefined || machine === undefined || fact.releasedAt !== undefined)
@@ -87,7 +92,7 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
   const leaver = { machine, fact };
   const busy = (message: string): RemovalStep => ({ facts, actions: [], removals: [waits(fact, "Resetting", message)] });
   if (isWiped(facts, leaver)) {
-    const isListed = isToldSince(seen, machine.look) ? memberListed(seen, facts, fact) : undefined;
+    const isListed = isToldSince(seen, machine.look) ? memberListed(assessed, facts, fact) : undefined;
     if (isListed === undefined)
       return {
         facts,
@@ -106,7 +111,7 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
   const isLeaving = seen.former.includes(machine);
   const forbiddenNow = isLeaving ? wipeForbidden(seen, leaver) : undefined;
   if (isContainer(machine.look, fact) && isLeaving && (forbiddenNow === undefined || machine.look.kind !== "running")) {
-    const step = pursueContainerReset(seen, facts, intent, leaver, forbiddenNow);
+    const step = pursueContainerReset(assessed, facts, intent, leaver, forbiddenNow);
     if (step !== undefined) return step;
   }
   if (machine.look.kind !== "running") {
@@ -121,10 +126,10 @@ export function pursueReset(seen: Observed, facts: ClusterFacts, intent: IntentF
     return closed(seen, facts, intent, "ListedAgain", `${fact.name} is listed again, and its reset did not take place.`);
   }
   if (forbiddenNow !== undefined) return { facts, actions: [], removals: [waits(fact, "ConfirmationRequired", forbiddenNow)] };
-  const hindrance = resetHindrance(seen, facts, leaver);
+  const hindrance = resetHindrance(assessed, facts, leaver);
   if (hindrance !== undefined) return { facts, actions: [], removals: [waits(fact, "WaitingForQuorum", hindrance)] };
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   const member = machine.look.etcd?.localMember;
   const isVoter = view.kind === "known" && view.voters.some(({ id }) => id === member);
   if (view.kind === "known" && isVoter && view.voters.length > 1 && view.leader === member) {
@@ -162,16 +167,17 @@ function isToldSince(seen: Observed, wiped: Look): boolean {
  * failed could not leave and would never be wiped. Nor could a learner that never votes: Talos gives up after three minutes, so what was asked in vain until
  * the deadline is asked without leaving.
  */
-function mayStillJoin({ look }: SeenMachine, view: ReturnType<typeof etcdQuorum>): boolean {
+function mayStillJoin({ look }: SeenMachine, view: EtcdQuorum | EtcdDoubt): boolean {
   if (look.kind !== "running") return false;
   const isLearner = view.kind === "known" ? view.learners.some(({ id }) => id === look.etcd?.localMember) : look.etcd?.isHealthy === true;
   return waitsForEtcd(look.etcd) || isLearner;
 }
 
 /** Control planes that are listed and no voter of etcd yet, whatever keeps them. */
-function missingReplacements(seen: Observed, facts: ClusterFacts): readonly SeenMachine[] {
+function missingReplacements(assessed: Assessment, facts: ClusterFacts): readonly SeenMachine[] {
+  const { seen } = assessed;
   if (facts.bootstrapDone === undefined) return [];
-  const view = etcdMembership(seen);
+  const view = assessed.etcdMembership;
   if (view.kind === "unsafe") return [];
   return seen.machines.filter(({ declared }) => {
     if (declared.role !== "controlplane") return false;

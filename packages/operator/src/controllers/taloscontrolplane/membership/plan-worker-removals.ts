@@ -19,22 +19,25 @@ import {
   waits,
   wipeForbidden,
 } from "./removal.ts";
-import type { Leaver, Removal, RemovalStep } from "./removal.ts";
+import type { Leaver } from "./removal.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed } from "../../../model/observation.ts";
+import type { Removal, RemovalStep } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /**
  * Plans how workers leave: drained, wiped, released once they answer in maintenance mode. Several at once, as far as `maxUnavailable` of their pool allows,
  * counting the machines of the pool that are down or being changed already; and none while the control plane needs attention itself.
  */
-export function planWorkerRemovals(seen: Observed, facts: ClusterFacts): RemovalStep {
+export function planWorkerRemovals(assessed: Assessment, facts: ClusterFacts): RemovalStep {
+  const { seen } = assessed;
   const actions: Action[] = [];
   const removals: Removal[] = [];
   let next = withdrawn(seen, facts);
-  const budgets = poolBudgets(seen, next);
+  const budgets = poolBudgets(assessed, next);
   for (const leaver of leaversOf(seen, next, "worker").toSorted(engagedFirst(seen, next))) {
-    const step = planOne(seen, next, leaver, budgets);
+    const step = planOne(assessed, next, leaver, budgets);
     next = step.facts;
     if (step.removals.some(({ reason }) => reason === "Draining" || reason === "Resetting")) budgets.take(leaver.machine);
     actions.push(...step.actions);
@@ -43,7 +46,8 @@ export function planWorkerRemovals(seen: Observed, facts: ClusterFacts): Removal
   return { facts: next, actions, removals };
 }
 
-function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, budgets: PoolBudgets): RemovalStep {
+function planOne(assessed: Assessment, facts: ClusterFacts, leaver: Leaver, budgets: PoolBudgets): RemovalStep {
+  const { seen } = assessed;
   const { machine, fact } = leaver;
   const intent = intentOn(facts, fact.name, "Reset");
   const say = (reason: Removal["reason"], message: string): RemovalStep => ({
@@ -77,7 +81,7 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, budgets: P
   if (intentOn(facts, fact.name, "Reboot") !== undefined)
     return say("WaitingForTurn", `${fact.name} leaves once it has booted: it was asked to a moment ago.`);
 
-  const permission = mayDisturb(seen, facts, machine);
+  const permission = mayDisturb(assessed, facts, machine);
   if (facts.bootstrapDone !== undefined && permission.kind === "wait")
     return say("WaitingForTurn", `${fact.name} leaves later: ${permission.message}.`);
   if (!seen.mayDisturb) return say("WaitingForTurn", `${fact.name} leaves later: this operator just took over.`);
@@ -87,7 +91,7 @@ function planOne(seen: Observed, facts: ClusterFacts, leaver: Leaver, budgets: P
       "WaitingForTurn",
       `${fact.name} leaves when fewer machines of ${machine.declared.owner.name} are down: ${place.others.join(", ")}; ${place.limit} may be (maxUnavailable).`,
     );
-  const drain = readyToDisturb(seen, fact.name);
+  const drain = readyToDisturb(assessed, fact.name);
   if (drain.kind !== "ready")
     return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
   const opened = resetIntent(seen, leaver, "The pool no longer lists this worker.");

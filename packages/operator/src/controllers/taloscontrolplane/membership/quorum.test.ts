@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assert as check, boolean, constantFrom, integer, property, record } from "fast-check";
+import { assess } from "../assess.ts";
 import { controlPlane, facts, founded, member, NOW, observed, preparing, running, silent } from "../../../testing/builders.ts";
 import { etcdQuorum, mayDisturb, projectWithout } from "./quorum.ts";
-import type { EtcdDoubtCode, EtcdQuorum } from "./quorum.ts";
 import type { Look, SeenEtcd } from "../../../model/look.ts";
+import type { EtcdDoubtCode, EtcdQuorum } from "../../../model/etcd.ts";
 
 const done = facts({ bootstrapDone: founded });
 
@@ -198,7 +199,7 @@ for (const { name, world, want } of disturbances) {
     const seen = observed(world);
     const [first] = seen.machines;
     assert.ok(first !== undefined && world?.facts !== undefined);
-    const answer = mayDisturb(seen, world.facts, first);
+    const answer = mayDisturb(assess(seen), world.facts, first);
     if (want === undefined) assert.deepEqual(answer, { kind: "allowed" });
     else assert.match(answer.kind === "wait" ? answer.message : "allowed", want);
   });

@@ -2,79 +2,18 @@ import { alarmedMember } from "./alarmed.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { controlPlanesOf } from "./etcd-view.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
-import type { EtcdMember, Look, SeenEtcd } from "../../../model/look.ts";
+import type { EtcdMember, Look } from "../../../model/look.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { EtcdAnswer, EtcdDoubt, EtcdDoubtCode, EtcdQuorum, EtcdVoter } from "../../../model/etcd.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** A look older than this says nothing about quorum: the longest pause between looks at a settled cluster, and a look's deadline. Milliseconds. */
 const FRESH_MS = 75_000;
 
 /** Stages of a machine that goes down, whatever its etcd still says. */
 export const GOING_STAGES: ReadonlySet<string> = new Set(["rebooting", "shutting down", "resetting", "upgrading"]);
-
-/** etcd as one control plane tells it. */
-export interface EtcdAnswer {
-  readonly machine: MachineName;
-  readonly etcd: SeenEtcd;
-  /** The machine reboots, shuts down or is being wiped: its member counts as gone. */
-  readonly isGoing: boolean;
-}
-
-/** One voting member. */
-export interface EtcdVoter {
-  /** 16 hex digits. */
-  readonly id: string;
-  readonly name: string;
-  /** The machine that shows this member as its own; `undefined` = none that answers. */
-  readonly machine: MachineName | undefined;
-  readonly isHealthy: boolean;
-}
-
-/** What at least a quorum of voters says alike: the only ground on which a member is ever disturbed. */
-export interface EtcdQuorum {
-  readonly kind: "known";
-  /** The list itself, whoever answers. */
-  readonly members: readonly EtcdMember[];
-  /** In the order of the list. */
-  readonly voters: readonly EtcdVoter[];
-  /** Members without a vote: they are joining, or never came up. */
-  readonly learners: readonly EtcdMember[];
-  /** Member id; one of the voters. */
-  readonly leader: string;
-  readonly healthy: number;
-  /** Majority of the voters: with fewer healthy ones etcd stops. */
-  readonly needed: number;
-}
-
-/** Why nobody may rely on what etcd's members say. */
-export type EtcdDoubtCode =
-  /** No control plane tells a member list. */
-  | "no-answer"
-  /** Two machines show one member as theirs. */
-  | "twins"
-  /** A list is empty, or has one id twice. */
-  | "malformed"
-  /** Two members tell different lists. */
-  | "differing"
-  /** A machine shows a member that its own list does not have. */
-  | "stranger"
-  /** A member reports an alarm or another error. */
-  | "alarm"
-  /** A healthy member knows no leader, or one that is no voter. */
-  | "leaderless"
-  | "two-leaders"
-  /** Fewer healthy voters than a majority answer. */
-  | "no-quorum"
-  /** A member has not started, or does not vote yet. */
-  | "joining";
-
-/** Nothing may be done to a control plane; the message says why and what is waited for. */
-export interface EtcdDoubt {
-  readonly kind: "unsafe";
-  readonly code: EtcdDoubtCode;
-  readonly message: string;
-}
 
 /**
  * etcd as it may be relied on for disturbing a member: fresh identical lists of at least a quorum of the voters, one leader, no alarm, nobody joining.
@@ -208,14 +147,15 @@ export type Disturbance = { readonly kind: "allowed" } | { readonly kind: "wait"
  * A control plane of a single machine has no quorum to keep and may be disturbed. For a worker it says whether the control plane can spare attention:
  * all voters healthy, or one more than needed; `maxUnavailable` of its pool is the caller's.
  */
-export function mayDisturb(seen: Observed, facts: ClusterFacts, machine: SeenMachine): Disturbance {
+export function mayDisturb(assessed: Assessment, facts: ClusterFacts, machine: SeenMachine): Disturbance {
+  const { seen } = assessed;
   const { name, role } = machine.declared;
   if (!seen.mayDisturb) return wait("this operator just took over, and effects of the one before may still take place");
   const busy = controlPlaneIntent(facts);
   if (role === "controlplane" && busy !== undefined && busy.machine !== name)
     return wait(`${busy.machine} is in the middle of an effect (${busy.what})`);
   if (facts.bootstrapDone === undefined) return wait("etcd is not bootstrapped yet");
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   if (view.kind === "unsafe") return wait(view.message);
   if (role === "worker") {
     // One that is in the middle of an effect is about to be gone, if it is not already.

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { configured, controlPlane, facts, founded, observed } from "../../../testing/builders.ts";
 import { viaOf } from "./plan-member-removal.ts";
-import type { EtcdQuorum } from "./quorum.ts";
 import { memberOf } from "./removal.ts";
+import type { EtcdQuorum } from "../../../model/etcd.ts";
 
 const member = { id: "a", name: "a", isLearner: false, peerUrls: ["https://10.0.0.3:2380"] };
 

@@ -1,17 +1,17 @@
 import { annotations } from "@talos-operator/api";
-import type { DeletionPolicy, ReasonOf, TalosWorker } from "@talos-operator/api";
+import type { DeletionPolicy, TalosWorker } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { wordFor } from "./identity.ts";
 import { compareIdentity } from "./proven-look.ts";
-import { etcdMembership } from "./quorum.ts";
-import type { EtcdQuorum } from "./quorum.ts";
 import type { EtcdMember, Look } from "../../../model/look.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
-import type { Action } from "../../../model/effect.ts";
 import type { MachineName, MachineRole } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { EtcdQuorum } from "../../../model/etcd.ts";
+import type { Removal, RemovalStep } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. Milliseconds. */
 const RESEND_AFTER_MS = 60_000;
@@ -27,22 +27,6 @@ export const LATE_MS = 10 * 60_000;
 
 /** For clocks that do not agree. Milliseconds. */
 const LATE_MARGIN_MS = 60_000;
-
-/** A machine that is on its way out, and where it stands: for people. */
-export interface Removal {
-  readonly machine: MachineName;
-  readonly role: MachineRole;
-  readonly reason: ReasonOf<"Removing">;
-  /** A sentence with its full stop. */
-  readonly message: string;
-}
-
-/** What one pass does about machines that leave: facts to store first, then actions, and what is said. */
-export interface RemovalStep {
-  readonly facts: ClusterFacts;
-  readonly actions: readonly Action[];
-  readonly removals: readonly Removal[];
-}
 
 /** A machine that nobody declares any more, with what the record knows of it. */
 export interface Leaver {
@@ -188,9 +172,10 @@ export function hostOf(url: string): string | undefined {
 }
 
 /** Whether etcd lists a member of this machine; `undefined` when nobody can say. Before etcd is bootstrapped there is none. */
-export function memberListed(seen: Observed, facts: ClusterFacts, fact: MachineFact): boolean | undefined {
+export function memberListed(assessed: Assessment, facts: ClusterFacts, fact: MachineFact): boolean | undefined {
+  const { seen } = assessed;
   if (facts.bootstrapDone === undefined) return false;
-  const view = etcdMembership(seen);
+  const view = assessed.etcdMembership;
   return view.kind === "unsafe" ? undefined : memberOf(seen, view.members, facts, fact) !== undefined;
 }
 

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rfc3339 } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
 import { identityWords, toldHardware } from "./identity-words.ts";
-import type { IdentityKind } from "./identity.ts";
 import { planMachines, withUnknownRunning } from "./plan-machines.ts";
 import { isOnlyTold, toldLook, toldMachines } from "./told-machines.ts";
 import type { MachinePlace } from "../../../model/record.ts";
+import type { IdentityKind } from "../../../model/assessment.ts";
 
 /** A TalosMachine whose machine was configured, and that says who it is. */
 function telling(address: string, identity: IdentityKind = "own", uuid = `uuid-${address}`): TalosMachine {
@@ -104,7 +105,7 @@ test("a TalosMachine that turns up after the record was made anew is no rest of 
   const anew = facts({ machines: [configured(one)], bundle });
   const late = observed({ controlPlane: controlPlane(1), facts: anew, looks: { [one]: running(undefined, { hardware: both(one) }) } });
   const withLate = { ...late, machineObjects: [...late.machineObjects, telling(two)] };
-  const [write, ...others] = decide(withLate).actions;
+  const [write, ...others] = decide(assess(withLate)).actions;
   assert.deepEqual(others, []);
   assert.deepEqual(write?.kind === "WriteRecord" && write.facts.machines.map(({ name }) => name), ["demo-10.0.0.1", "demo-10.0.0.2"]);
   const kept = facts({ machines: [configured(one)] });
@@ -120,7 +121,7 @@ test("a machine that answers at the address of another entry is not written down
     facts: anew,
     looks: { [one]: silent, [two]: running(undefined, { hardware: both(one) }) },
   });
-  const plan = planMachines(swapped, anew);
+  const plan = planMachines(assess(swapped), anew);
   assert.deepEqual(
     plan.stopped.map(({ name, reason }) => `${name} ${reason}`),
     ["demo-10.0.0.2 MachineInUse"],
@@ -130,7 +131,7 @@ test("a machine that answers at the address of another entry is not written down
   const [, second] = back.machines;
   assert.ok(second !== undefined);
   assert.deepEqual(
-    planMachines({ ...back, machines: [second] }, anew).facts.machines.map(({ uuid }) => uuid),
+    planMachines(assess({ ...back, machines: [second] }), anew).facts.machines.map(({ uuid }) => uuid),
     ["uuid-10.0.0.1", "uuid-10.0.0.2"],
   );
 });
@@ -143,7 +144,7 @@ test("clones of which only the UUID was told are not taken for each other", () =
     [one]: running(undefined, { hardware: { uuid: "clone", macs: [`mac-${one}`] } }),
     [two]: running(undefined, { hardware: { uuid: "clone", macs: [`mac-${two}`] } }),
   };
-  assert.deepEqual(planMachines(observed({ controlPlane: controlPlane(2), facts: anew, looks }), anew).stopped, []);
+  assert.deepEqual(planMachines(assess(observed({ controlPlane: controlPlane(2), facts: anew, looks })), anew).stopped, []);
 });
 
 test("a Machine that was installed, and that nothing else tells of, is written down in a record that was made anew", () => {
@@ -156,7 +157,7 @@ test("a Machine that was installed, and that nothing else tells of, is written d
   });
   const [, told] = withUnknownRunning(world(anew), anew).machines;
   assert.deepEqual([told?.name, told?.pool, told !== undefined && isOnlyTold(told)], ["demo-workers-blue", "demo-workers", true]);
-  const [write] = decide(world(anew)).actions;
+  const [write] = decide(assess(world(anew))).actions;
   assert.deepEqual(write?.kind === "WriteRecord" && write.facts.machines.map(({ name }) => name), ["demo-10.0.0.1", "demo-workers-blue"]);
   const twin = [{ ...blue, address: one }];
   assert.equal(withUnknownRunning(world(anew, twin), anew), anew, "a second Machine for a machine that is known tells of that one");

@@ -11,7 +11,10 @@ import { joined, stepOf } from "./step-of.ts";
 import type { StepWords } from "./step-of.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
-import type { Plan, Rule, Verdict, Waiting } from "../../../model/decision.ts";
+import type { Assessment } from "../../../model/assessment.ts";
+import type { Plan, Rule } from "../../../model/decision.ts";
+import type { Verdict, Waiting } from "../../../model/plans.ts";
+import { assess } from "../assess.ts";
 
 /** Passes that are played at most; a cluster of a thousand machines needs a few dozen. */
 const MOST_PASSES = 400;
@@ -37,7 +40,8 @@ function playForward(from: Observed, rules: readonly Rule[]): Plan {
   let waiting: Waiting | undefined;
   let last = "";
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const verdict = verdictOn(seen, rules);
+    const assessed = assess(seen);
+    const verdict = verdictOn(assessed, rules);
     if (verdict === undefined || verdict.actions.length === 0) {
       waiting = verdict?.waiting ?? (verdict === undefined ? { reason: "Unobserved", message: "No rule had anything to say." } : undefined);
       const booted = waiting === undefined ? undefined : bootedNext(seen);
@@ -46,7 +50,7 @@ function playForward(from: Observed, rules: readonly Rule[]): Plan {
       seen = booted.seen;
       continue;
     }
-    waiting = verdict.waiting ?? waitingOf(seen);
+    waiting = verdict.waiting ?? waitingOf(assessed);
     const words = JSON.stringify(verdict.actions);
     // A rule that says the same again waits for something that only time or a machine can bring.
     if (words === last) return planOf(steps, waiting, false);
@@ -64,9 +68,9 @@ function accessOf({ record, kubeconfig, talosconfig }: Observed): Pick<Observed,
   return isFounded ? { kubeconfig, talosconfig } : { kubeconfig: { kind: "absent" }, talosconfig: { kind: "absent" } };
 }
 
-function verdictOn(seen: Observed, rules: readonly Rule[]): Verdict | undefined {
+function verdictOn(assessed: Assessment, rules: readonly Rule[]): Verdict | undefined {
   for (const rule of rules) {
-    const verdict = withoutHeld(rule.decide(seen), seen);
+    const verdict = withoutHeld(rule.decide(assessed), assessed.seen);
     if (verdict !== undefined) return verdict;
   }
   return undefined;

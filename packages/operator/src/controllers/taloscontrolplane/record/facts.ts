@@ -1,3 +1,4 @@
+import { indexOfIntents, indexOfMachines } from "./facts-index.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type {
@@ -25,7 +26,10 @@ export function withDecisions(facts: ClusterFacts, ...decisions: readonly Decisi
 
 /** The open intent on a machine, of one kind where one is named, or `undefined`. */
 export function intentOn(facts: ClusterFacts | undefined, name: MachineName, what?: IntentKind): IntentFact | undefined {
-  return facts?.intents.find((intent) => intent.machine === name && (what === undefined || intent.what === what));
+  if (facts === undefined || facts.intents.length === 0) return undefined;
+  return indexOfIntents(facts)
+    .get(name)
+    ?.find((intent) => what === undefined || intent.what === what);
 }
 
 /** The one open intent on control planes, or `undefined`: while it is there no other control plane is disturbed. */
@@ -50,7 +54,7 @@ export function factsOf({ record }: Pick<Observed, "record">): ClusterFacts | un
 
 /** The fact of one machine, or `undefined`. */
 export function machineFact(facts: Pick<ClusterFacts, "machines"> | undefined, name: MachineName): MachineFact | undefined {
-  return facts?.machines.find((machine) => machine.name === name);
+  return facts === undefined ? undefined : indexOfMachines(facts).byName.get(name);
 }
 
 /** Whether this cluster's configuration, and with it etcd data, may be on the machine; `undefined` = the record does not know it. */

@@ -3,7 +3,7 @@ import type { ConditionEntry } from "@talos-operator/api";
 import type { DecisionFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed } from "../../../model/observation.ts";
-import type { Verdict } from "../../../model/decision.ts";
+import type { Verdict } from "../../../model/plans.ts";
 
 /** The verdict whose new journal entries say which rule took them and what releases the state they lead to. */
 export function signed(verdict: Verdict, rule: string, seen: Observed): Verdict {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MAX_KNOWN_MACHINES } from "@talos-operator/api";
+import { assess } from "../assess.ts";
 import {
   configured,
   controlPlane,
@@ -73,7 +74,7 @@ function joining(machines: readonly MachineFact[], listed: number): ReturnType<t
       ...Object.fromEntries(waiting.map((one) => [one, inMaintenance(one)])),
     },
   });
-  return planMachines(seen, known);
+  return planMachines(assess(seen), known);
 }
 
 describe("the room in a ClusterRecord", () => {
@@ -146,7 +147,7 @@ describe("the room in a ClusterRecord", () => {
       looks: Object.fromEntries(places.map((one) => [one.address, running()])),
       namespaceIsTerminating: false,
     });
-    const { actions = [] } = finishDeletion.decide(seen) ?? {};
+    const { actions = [] } = finishDeletion.decide(assess(seen)) ?? {};
     const written = actions.flatMap((action: Action) => (action.kind === "WriteRecord" ? [action.facts] : []))[0];
     assert.ok(written !== undefined && written.intents.length > 100, `${written?.intents.length} wipes at once`);
     assert.ok(bytesOf(written) < ETCD_TAKES, `${bytesOf(written)} bytes`);

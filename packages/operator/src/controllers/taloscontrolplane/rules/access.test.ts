@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import { configured, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { accessConditions } from "../conditions/access-state.ts";
@@ -10,12 +11,14 @@ import type { Observed, SeenAccess, SentEffect } from "../../../model/observatio
 function endpointsWithout(...unknown: readonly string[]): readonly string[] | undefined {
   const machines = ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map((address) => configured(address));
   const seen = observed({ facts: facts({ machines, bootstrapDone: founded }), talosconfig: { kind: "absent" } });
-  const verdict = keepAccess.decide({
-    ...seen,
-    machines: seen.machines.map((machine) =>
-      unknown.includes(machine.declared.address) ? { ...machine, declared: { ...machine.declared, address: "" } } : machine,
-    ),
-  });
+  const verdict = keepAccess.decide(
+    assess({
+      ...seen,
+      machines: seen.machines.map((machine) =>
+        unknown.includes(machine.declared.address) ? { ...machine, declared: { ...machine.declared, address: "" } } : machine,
+      ),
+    }),
+  );
   return verdict?.actions?.flatMap((action) => (action.kind === "WriteTalosconfig" ? action.endpoints : []));
 }
 
@@ -38,7 +41,7 @@ for (const [what, endpoints, isWritten] of [
     const known = facts({ machines: [configured("10.0.0.1"), ...left], bootstrapDone: founded });
     const value = { expiresAt: NOW + 300 * 24 * 3_600_000, isOurs: true, endpoints };
     const looks = { "10.0.0.1": running(member(0, 3)) };
-    const { actions = [] } = keepAccess.decide(observed({ facts: known, looks, talosconfig: { kind: "present", value } })) ?? {};
+    const { actions = [] } = keepAccess.decide(assess(observed({ facts: known, looks, talosconfig: { kind: "present", value } }))) ?? {};
     assert.equal(
       actions.some(({ kind }) => kind === "WriteTalosconfig"),
       isWritten,
@@ -65,7 +68,7 @@ function afterAsking(kubeconfig: SeenAccess, sent: Readonly<Record<string, Omit<
 
 /** Whom the rule asks for a kubeconfig. */
 function asked(seen: Observed): string | undefined {
-  const { actions = [] } = keepAccess.decide(seen) ?? {};
+  const { actions = [] } = keepAccess.decide(assess(seen)) ?? {};
   return actions.flatMap((action) => (action.kind === "WriteKubeconfig" ? [action.via] : []))[0];
 }
 
@@ -105,7 +108,7 @@ test("an immutable Secret is not written, and somebody is told to delete it once
     {},
     { talosconfig: { kind: "present", value: { ...closeToEnd, isImmutable: true } } },
   );
-  assert.equal(keepAccess.decide(seen), undefined);
+  assert.equal(keepAccess.decide(assess(seen)), undefined);
   const [told] = accessConditions(seen);
   assert.equal(told?.reason, "SecretImmutable");
   assert.match(told.message, /The Secret demo-kubeconfig holds a certificate that ends at .* delete it.*The Secret demo-talosconfig/);
@@ -168,7 +171,7 @@ for (const [what, value, at, isWritten] of [
     const looks = at === undefined ? {} : { "10.0.0.1": running(member(0, 3), { at }) };
     const known = facts({ machines: three.map((address) => configured(address)), bootstrapDone: founded });
     const seen = observed({ facts: known, looks, talosconfig: { kind: "present", value: { ...value, isOurs: true } } });
-    const { actions = [] } = keepAccess.decide(seen) ?? {};
+    const { actions = [] } = keepAccess.decide(assess(seen)) ?? {};
     assert.equal(
       actions.some(({ kind }) => kind === "WriteTalosconfig"),
       isWritten,

@@ -20,7 +20,8 @@ const RENEW_AGAIN_MS = 60_000;
  */
 export const keepAccess: Rule = {
   name: "keepAccess",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present" || seen.record.value.facts.bootstrapDone === undefined) return undefined;
     const actions: Action[] = [];
     const owner = accessOwner(seen);

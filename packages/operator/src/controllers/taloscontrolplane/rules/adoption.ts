@@ -1,7 +1,7 @@
 import { annotations, conditionFor } from "@talos-operator/api";
 import { factsOf, withDecisions } from "../record/facts.ts";
 import type { Observed } from "../../../model/observation.ts";
-import type { Verdict } from "../../../model/decision.ts";
+import type { Verdict } from "../../../model/plans.ts";
 
 /** True when the record was made for another object of this name: what it tells of is a cluster that nobody said is this one. */
 export function isOfAnother(seen: Observed): boolean {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { annotations } from "@talos-operator/api";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, NOW, observed } from "../../../testing/builders.ts";
 import { answerAnnotations } from "./answer-annotations.ts";
 
@@ -11,7 +12,7 @@ function accepting(value: string): readonly string[] {
   const seen = observed({ controlPlane: controlPlane(1, {}, { annotations: { [annotations.acceptIdentity]: value } }), facts: known });
   const look = { kind: "silent", at: NOW, since: NOW, detail: "", claimed: { spki: "shown", macs: ["new"] } } as const;
   const machines = seen.machines.map((machine) => ({ ...machine, look }));
-  const verdict = answerAnnotations.decide({ ...seen, machines });
+  const verdict = answerAnnotations.decide(assess({ ...seen, machines }));
   return (verdict?.actions ?? []).map((action) =>
     action.kind === "WriteRecord" ? `write ${action.facts.machines[0]?.macs.join(",") ?? ""}` : action.kind,
   );

@@ -2,7 +2,8 @@ import { annotations } from "@talos-operator/api";
 import { factsOf, intentOn, machineFact, withDecisions, withMachine } from "../record/facts.ts";
 import { wordFor } from "../membership/identity.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
-import type { Rule, Verdict } from "../../../model/decision.ts";
+import type { Rule } from "../../../model/decision.ts";
+import type { Verdict } from "../../../model/plans.ts";
 
 /**
  * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.
@@ -14,7 +15,8 @@ import type { Rule, Verdict } from "../../../model/decision.ts";
  */
 export const answerAnnotations: Rule = {
   name: "answerAnnotations",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     return adopted(seen) ?? claimed(seen) ?? vouched(seen) ?? reprovisioned(seen) ?? undrained(seen);
   },
 };

@@ -14,7 +14,9 @@ import {
 import type { BootstrapIntentFact, ClusterFacts } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
-import type { Rule, Verdict } from "../../../model/decision.ts";
+import type { Rule } from "../../../model/decision.ts";
+import type { Verdict } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** How long a bootstrap call may take until its effect shows. */
 const DEADLINE_MS = 10 * 60_000;
@@ -51,7 +53,8 @@ const RETRY_MS = { answered: RETRY_ANSWERED_MS, refused: RETRY_REFUSED_MS, unkno
  */
 export const bootstrapOnce: Rule = {
   name: "bootstrapOnce",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
     if (facts.bootstrapDone !== undefined) return undefined;
@@ -62,12 +65,13 @@ export const bootstrapOnce: Rule = {
     }
     // A wipe that may still take place must not meet a machine that has joined what is bootstrapped meanwhile.
     if (controlPlaneIntent(facts) !== undefined) return undefined;
-    return facts.bootstrapIntent === undefined ? choose(seen, facts, resourceVersion) : pursue(seen, facts, facts.bootstrapIntent);
+    return facts.bootstrapIntent === undefined ? choose(assessed, facts, resourceVersion) : pursue(seen, facts, facts.bootstrapIntent);
   },
 };
 
 /** Writes down a target, and asks it in the same pass. */
-function choose(seen: Observed, facts: ClusterFacts, resourceVersion: string): Verdict | undefined {
+function choose(assessed: Assessment, facts: ClusterFacts, resourceVersion: string): Verdict | undefined {
+  const { seen } = assessed;
   const controlPlanes = controlPlanesOf(seen);
   if (controlPlanes.some((machine) => mayHoldData(facts, machine))) return undefined;
   const candidates = controlPlanes.filter(

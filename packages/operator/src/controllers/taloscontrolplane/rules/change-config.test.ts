@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { assess } from "../assess.ts";
 import { configured, facts, founded, member, NOW, observed, running } from "../../../testing/builders.ts";
 import { planConfigs } from "../config-changes/config-plan.ts";
 import { intentOn } from "../record/facts.ts";
@@ -35,7 +36,7 @@ function changed(): Observed {
 
 describe("changed settings", () => {
   it("are sent after the record says that they are, for the last look before the send demands it", () => {
-    const [first, second, ...more] = changeConfig.decide(changed())?.actions ?? [];
+    const [first, second, ...more] = changeConfig.decide(assess(changed()))?.actions ?? [];
     assert.ok(first?.kind === "WriteRecord", `${first?.kind} comes first`);
     assert.ok(second?.kind === "ApplyConfig", `${second?.kind} comes second`);
     assert.deepEqual(more, []);
@@ -44,6 +45,6 @@ describe("changed settings", () => {
   });
 
   it("are sent to nobody while nobody knows what the machines run", () => {
-    assert.equal(changeConfig.decide({ ...changed(), configs: new Map() }), undefined);
+    assert.equal(changeConfig.decide(assess({ ...changed(), configs: new Map() })), undefined);
   });
 });

@@ -1,16 +1,15 @@
 import { annotations } from "@talos-operator/api";
-import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";
+import { routeOfState } from "../config-changes/config-plan.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, TRY_MS } from "../config-changes/config-intents.ts";
 import { pathsOf } from "../config-changes/config-words.ts";
 import { machineFact, withDecisions, withIntent, withMachine } from "../record/facts.ts";
 import { intentsThatFit } from "../record/room.ts";
-import { chooseNext } from "../config-changes/rollout.ts";
 import { withMembers } from "./membership.ts";
-import type { ConfigPlan } from "../../../model/assessment.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
+import type { ConfigPlan } from "../../../model/plans.ts";
 
 /**
  * Rolls out changed settings: what is in force at once is tried, looked at from outside and then kept; what needs a boot is staged, and the machine booted.
@@ -19,10 +18,11 @@ import type { Rule } from "../../../model/decision.ts";
  */
 export const changeConfig: Rule = {
   name: "changeConfig",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
-    const plans = planConfigs(seen, facts);
+    const plans = assessed.configs;
     const write = (next: ClusterFacts, why: string): Action => ({
       kind: "WriteRecord",
       ifResourceVersion: resourceVersion,
@@ -34,8 +34,9 @@ export const changeConfig: Rule = {
     const learned = learn(seen, facts, plans);
     // Machines are read together, and what was read is written down together, before anything is sent because of it.
     if (learned !== facts)
-      return seen.isReadingConfigs === true ? undefined : { actions: [write(withMembers(learned, seen), "ConfigLearned")] };
-    const rollout = chooseNext(seen, facts, plans);
+      return seen.isReadingConfigs === true ? undefined : { actions: [write(withMembers(learned, assessed), "ConfigLearned")] };
+    const { rollout } = assessed;
+    if (rollout === undefined) return undefined;
     if (rollout.next.length === 0 && rollout.actions.length === 0) return undefined;
     const begun = thoseThatFit(
       facts,

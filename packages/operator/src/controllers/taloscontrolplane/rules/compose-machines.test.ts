@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { assess } from "../assess.ts";
 import { controlPlane, observed } from "../../../testing/builders.ts";
 import { composeMachines } from "./compose-machines.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -9,7 +10,7 @@ describe("the TalosMachine of a machine that is found by a reference", () => {
   const seen = observed({ controlPlane: controlPlane(1) });
   const actionsFor = (over: Partial<DeclaredMachine>): readonly Action[] => {
     const machines = seen.machines.map((one) => ({ ...one, declared: { ...one.declared, reference: "Machine/one", ...over } }));
-    return composeMachines.decide({ ...seen, machines })?.actions ?? [];
+    return composeMachines.decide(assess({ ...seen, machines }))?.actions ?? [];
   };
 
   it("shows the address that the reference gives now", () => {

@@ -15,7 +15,8 @@ export function needsFollowing({ reference, problem, address }: DeclaredMachine,
 /** One TalosMachine for each machine of the control plane, named deterministically; workers' are made by the TalosWorker's controller. */
 export const composeMachines: Rule = {
   name: "composeMachines",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const existing = new Map(seen.machineObjects.map((object) => [object.metadata.name, object]));
     const follow = seen.machines.flatMap(({ declared }): readonly Action[] =>
       declared.owner.kind === "TalosControlPlane" && needsFollowing(declared, existing.get(declared.name))

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, member, observed, running } from "../../../testing/builders.ts";
 import { metaHashOf, wantedMeta } from "../config-changes/meta-plan.ts";
 import { machineFact } from "../record/facts.ts";
@@ -20,7 +21,7 @@ describe("a running machine whose reference gives another of its addresses", () 
         machines: [configured("10.0.0.1", "controlplane", "demo", { address: "10.0.0.9", configHash: "a", metaHash })],
       }),
     });
-    const [action] = configureMachines.decide(seen)?.actions ?? [];
+    const [action] = configureMachines.decide(assess(seen))?.actions ?? [];
     return action?.kind === "WriteRecord" ? machineFact(action.facts, machine!.declared.name) : undefined;
   };
 

@@ -1,4 +1,3 @@
-import { planMachines } from "../membership/plan-machines.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Rule } from "../../../model/decision.ts";
 
@@ -9,10 +8,12 @@ import type { Rule } from "../../../model/decision.ts";
  */
 export const configureMachines: Rule = {
   name: "configureMachines",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
-    const plan = planMachines(seen, facts);
+    const plan = assessed.joining;
+    if (plan === undefined) return undefined;
     const actions: readonly Action[] = [
       ...(plan.facts === facts
         ? []

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import {
   configured,
   controlPlane,
@@ -534,7 +535,7 @@ const cases: readonly {
 
 for (const { name, world, actions, reason, opens, says } of cases) {
   test(`deletion: ${name}`, () => {
-    const decision = decide(observed(world));
+    const decision = decide(assess(observed(world)));
     assert.deepEqual(decision.actions.map(wordFor), actions);
     assert.equal(decision.conditions.find((condition) => condition.type === "Deleting")?.reason, reason);
     if (says !== undefined) assert.match(decision.conditions.find((condition) => condition.type === "Deleting")?.message ?? "", says);

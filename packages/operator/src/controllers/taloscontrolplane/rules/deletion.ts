@@ -15,14 +15,13 @@ import { wordFor } from "../membership/identity.ts";
 import { intentsThatFit } from "../record/room.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { silentForMs } from "../../../looking/look.ts";
-import { areKeysInDoubt } from "../conditions/keys-in-doubt.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { certificateSource } from "../membership/certificate-source.ts";
 import { readyToDisturb } from "../membership/drain.ts";
 import { firstFacts } from "../membership/first-facts.ts";
 import { withUnknownRunning } from "../membership/plan-machines.ts";
 import { COMES_BACK_MS, isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
-import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
+import { projectWithout } from "../membership/quorum.ts";
 import { compareIdentity } from "../membership/proven-look.ts";
 import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "../membership/container-end.ts";
 import { configMayArriveUntil, released } from "../membership/removal.ts";
@@ -30,7 +29,9 @@ import { adopt, isOfAnother } from "./adoption.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
-import type { Rule, Verdict } from "../../../model/decision.ts";
+import type { Rule } from "../../../model/decision.ts";
+import type { Verdict } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** A machine that accepted a reset gets this long before it is asked again. */
 const RESEND_AFTER_MS = 60_000;
@@ -49,16 +50,17 @@ const LOOK_AGAIN_MS = 2_000;
  */
 export const finishDeletion: Rule = {
   name: "finishDeletion",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const isClusterGoing = seen.controlPlane.metadata.deletionTimestamp !== undefined;
     if (!isClusterGoing && goingPools(seen).size === 0) return undefined;
     if (isOfAnother(seen)) return leaveToAnother(seen);
-    const first = writtenDownFirst(seen, isClusterGoing);
+    const first = writtenDownFirst(assessed, isClusterGoing);
     if (first !== undefined) return first.kind === "verdict" ? first.verdict : undefined;
 
-    const poolVerdict = takeDown(seen, machinesOfGoingPools(seen), isClusterGoing);
     // What waits holds up nothing else of a cluster that stays; it is said all the same.
-    if (!isClusterGoing) return poolVerdict !== undefined && poolVerdict.actions.length > 0 ? poolVerdict : undefined;
+    if (!isClusterGoing) return (assessed.goingPools?.actions.length ?? 0) > 0 ? assessed.goingPools : undefined;
+    const poolVerdict = takeDown(assessed, machinesOfGoingPools(seen), true);
     if (poolVerdict !== undefined) return poolVerdict;
     const holding = seen.workers.filter(({ metadata }) => holdsMachines(seen, metadata.name)).map(({ metadata }) => metadata.name);
     if (holding.length > 0)
@@ -74,17 +76,18 @@ export const finishDeletion: Rule = {
         `The Kubernetes API lists no pool of ${seen.untold.join(", ")}, and there is one, or nobody could say. Nothing is wiped until its lists are whole again.`,
       );
 
-    const own = takeDown(seen, [...seen.machines, ...seen.former], true);
+    const own = takeDown(assessed, [...seen.machines, ...seen.former], true);
     if (own !== undefined) return own;
     return dissolve(seen);
   },
 };
 
 /** What the machines of pools that are deleted wait for, while their cluster stays; `undefined` = for nothing, or there are none. */
-export function waitingOfGoingPools(seen: Observed): Verdict | undefined {
+export function waitingOfGoingPools(assessed: Assessment): Verdict | undefined {
+  const { seen } = assessed;
   if (seen.controlPlane.metadata.deletionTimestamp !== undefined || goingPools(seen).size === 0) return undefined;
   if (isOfAnother(seen)) return undefined;
-  const first = writtenDownFirst(seen, false);
+  const first = writtenDownFirst(assessed, false);
   if (first?.kind === "others")
     return waits(
       "Blocked",
@@ -92,7 +95,7 @@ export function waitingOfGoingPools(seen: Observed): Verdict | undefined {
       `Whether the machines of ${[...goingPools(seen)].join(", ")} hold a configuration is known once the cluster has its record: the condition Ready says what that waits for.`,
     );
   if (first !== undefined) return undefined;
-  return takeDown(seen, machinesOfGoingPools(seen), false);
+  return takeDown(assessed, machinesOfGoingPools(seen), false);
 }
 
 function goingPools({ workers }: Observed): ReadonlySet<string> {
@@ -143,9 +146,10 @@ function isPoolGoing(seen: Observed, { declared: { owner } }: SeenMachine): bool
  * are gone nothing can be wiped, and a machine that is said to be configured is not released by that.
  */
 function writtenDownFirst(
-  seen: Observed,
+  assessed: Assessment,
   isClusterGoing: boolean,
 ): { readonly kind: "verdict"; readonly verdict: Verdict } | { readonly kind: "others" } | undefined {
+  const { seen } = assessed;
   const { record, bundle, controlPlane } = seen;
   const write = (facts: ClusterFacts, ifResourceVersion: string | undefined, why: string): ReturnType<typeof writtenDownFirst> => ({
     kind: "verdict",
@@ -169,7 +173,7 @@ function writtenDownFirst(
     if (!isClusterGoing)
       return machinesOfGoingPools(seen).some((machine) => mayHoldFoundKeys(seen, machine)) ? { kind: "others" } : undefined;
     const secret = bundleSecretName(controlPlane.metadata.name, 1);
-    return write(firstFacts(seen, secret, bundle.value), undefined, "FirstRecord");
+    return write(firstFacts(assessed, secret, bundle.value), undefined, "FirstRecord");
   }
   if (bundle.kind === "unknown") return blocked(`The bundle Secret cannot be read: ${bundle.detail}.`);
   // Keys of another cluster are none of ours, and neither is what runs with them.
@@ -236,7 +240,8 @@ function holdsMachines(seen: Observed, pool: string): boolean {
 }
 
 /** Actions until none of the machines is left, `undefined` when none is. */
-function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoing: boolean): Verdict | undefined {
+function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClusterGoing: boolean): Verdict | undefined {
+  const { seen } = assessed;
   const facts = factsOf(seen);
   if (seen.record.kind === "unknown") return waits("Blocked", seen, `The ClusterRecord cannot be read: ${seen.record.detail}.`);
   const objects = new Set(seen.machineObjects.map((object) => object.metadata.name));
@@ -336,7 +341,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
       waiting.push({ reason: "Resetting", message: busy });
       continue;
     }
-    if (look.kind !== "running" && !isClusterGoing && areKeysInDoubt(seen)) {
+    if (look.kind !== "running" && !isClusterGoing && assessed.keys !== "sound") {
       waiting.push({
         reason: "Blocked",
         message: `${declared.name} must be wiped, which takes the cluster's keys: see the condition SecretsLost. It stays as it is until they are back.`,
@@ -352,7 +357,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
     }
     if (intent === undefined) {
       // When the whole cluster goes, pods have nowhere to go to.
-      const drain = isClusterGoing ? undefined : readyToDisturb(seen, declared.name);
+      const drain = isClusterGoing ? undefined : readyToDisturb(assessed, declared.name);
       if (drain !== undefined && drain.kind !== "ready") {
         if (drain.kind === "act") drains.push(...drain.actions);
         waiting.push({ reason: "Draining", message: drain.message });
@@ -394,7 +399,7 @@ function takeDown(seen: Observed, machines: readonly SeenMachine[], isClusterGoi
         : busy,
     });
     const ifUuid = intent?.uuid ?? fact?.uuid ?? "";
-    const isGraceful = leavesGracefully(seen, machine);
+    const isGraceful = leavesGracefully(assessed, machine);
     if (mayResetNow(seen, declared.name))
       resets.push({
         kind: "ResetMachine",
@@ -439,10 +444,11 @@ function withoutOthers(seen: Observed, facts: ClusterFacts, machines: readonly S
 }
 
 /** While etcd keeps its quorum without it, a control plane leaves etcd before it is wiped; asked a second time, and as the last one, it wipes at once. */
-function leavesGracefully(seen: Observed, { declared, look }: SeenMachine): boolean {
+function leavesGracefully(assessed: Assessment, { declared, look }: SeenMachine): boolean {
+  const { seen } = assessed;
   // A container leaves nothing when it is reset, graceful or not; the others go next.
   if (declared.role !== "controlplane" || isContainer(look, undefined) || seen.sent.has(`Reset/${declared.name}`)) return false;
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   const member = look.kind === "running" ? look.etcd?.localMember : undefined;
   if (view.kind === "unsafe" || view.voters.length < 2 || !view.voters.some(({ id }) => id === member)) return false;
   return projectWithout(view, member, "leaves").isSafe;

@@ -3,7 +3,8 @@ import type { ReasonOf } from "@talos-operator/api";
 import { assessImport } from "../../../importing/assess.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed } from "../../../model/observation.ts";
-import type { Rule, Verdict } from "../../../model/decision.ts";
+import type { Rule } from "../../../model/decision.ts";
+import type { Verdict } from "../../../model/plans.ts";
 
 const takingOver = {
   reason: "ImportPending",
@@ -19,11 +20,12 @@ const LOOK_AGAIN_MS = 5_000;
  */
 export const importCluster: Rule = {
   name: "importCluster",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const { adoption } = seen;
     if (adoption === undefined) return undefined;
     if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return deletion(seen);
-    const state = assessImport(seen, adoption);
+    const state = assessImport(assessed, adoption);
     switch (state.kind) {
       case "verifying":
         return stop(

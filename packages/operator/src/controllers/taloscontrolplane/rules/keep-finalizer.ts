@@ -5,7 +5,8 @@ import type { Rule } from "../../../model/decision.ts";
 /** Before anything outside Kubernetes exists, the objects that guard it carry their finalizers. */
 export const keepFinalizers: Rule = {
   name: "keepFinalizers",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const actions: Action[] = [];
     if (!(seen.controlPlane.metadata.finalizers ?? []).includes(finalizers.talosControlPlane))
       actions.push({ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });

@@ -9,7 +9,8 @@ import { givenSecretsName } from "../../../secrets/given-secrets.ts";
 import { writtenConfig } from "../spec/written-config.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { Observed } from "../../../model/observation.ts";
-import type { Rule, Verdict, Waiting } from "../../../model/decision.ts";
+import type { Rule } from "../../../model/decision.ts";
+import type { Verdict, Waiting } from "../../../model/plans.ts";
 
 /** What was sent may take effect so much later. */
 const LATEST_EFFECT_MS = 11 * 60_000;
@@ -28,7 +29,8 @@ const LOST_KEYS_REMEDY =
  */
 export const keepKeys: Rule = {
   name: "keepKeys",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const { record, bundle, controlPlane } = seen;
     if (record.kind === "unknown" && record.isNewer === true)
       return {
@@ -99,7 +101,9 @@ export const keepKeys: Rule = {
         `${sign}, its ClusterRecord is gone, and no control plane shows yet that it runs etcd with the keys in the Secret ${secret}. One that does is enough: bring one back, and list it again if it was taken out of the list. If these are other keys, delete that Secret and restore the original, best together with the ClusterRecord.`,
       );
     return {
-      actions: [{ kind: "WriteRecord", ifResourceVersion: undefined, facts: firstFacts(seen, secret, bundle.value), why: "FirstRecord" }],
+      actions: [
+        { kind: "WriteRecord", ifResourceVersion: undefined, facts: firstFacts(assessed, secret, bundle.value), why: "FirstRecord" },
+      ],
       waiting: { reason: "Composing", message: "The cluster's record is being made." },
     };
   },

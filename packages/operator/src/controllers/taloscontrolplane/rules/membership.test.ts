@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import {
   configured,
   controlPlane,
@@ -556,9 +557,9 @@ for (const { name, world, does, says } of [...cases, ...ghosts]) {
   test(`membership: ${name}`, () => {
     const seen = seenIn(world);
     const before = world.facts ?? facts();
-    assert.deepEqual(done(changeMembership.decide(seen)?.actions ?? [], before), does);
+    assert.deepEqual(done(changeMembership.decide(assess(seen))?.actions ?? [], before), does);
     if (says === undefined) return;
-    const [first] = removalsOf(seen);
+    const [first] = removalsOf(assess(seen));
     assert.equal(first?.reason, says[0], first?.message);
     assert.match(first?.message ?? "", says[1]);
   });
@@ -571,14 +572,14 @@ test("what is unlisted, wiped and released has its TalosMachine deleted, and nob
     ...seen.machineObjects[0],
     metadata: { namespace: "default", name: "demo-10.0.0.3" },
   } as (typeof seen.machineObjects)[number];
-  const verdict = changeMembership.decide({ ...seen, machineObjects: [...seen.machineObjects, object] });
+  const verdict = changeMembership.decide(assess({ ...seen, machineObjects: [...seen.machineObjects, object] }));
   assert.deepEqual(verdict?.actions, [{ kind: "DeleteMachine", name: "demo-10.0.0.3" }]);
 });
 
 test("members are written down once, when all of them agree", () => {
   const fresh = known(3, 0, { machines: known(3).machines.map(({ memberId: _none, ...fact }) => fact) });
   const write = (world: Case): readonly (string | undefined)[] | undefined => {
-    const action = rememberMembers.decide(seenIn(world))?.actions[0];
+    const action = rememberMembers.decide(assess(seenIn(world)))?.actions[0];
     return action?.kind === "WriteRecord" ? action.facts.machines.map(({ memberId }) => memberId) : undefined;
   };
   assert.deepEqual(write({ facts: fresh, looks: looks(3) }), ["0000000000000001", "0000000000000002", "0000000000000003"]);
@@ -590,7 +591,7 @@ test("members are written down once, when all of them agree", () => {
 test("a control plane that waits in maintenance mode joins alone, and none while a member is away", () => {
   const configures = (over: Record<string, Look>, intents: readonly IntentFact[] = []): readonly string[] => {
     const seen = seenIn({ listed: 5, facts: known(3, 0, { intents }), looks: looks(3, over) });
-    return (configureMachines.decide(seen)?.actions ?? []).flatMap((action) =>
+    return (configureMachines.decide(assess(seen))?.actions ?? []).flatMap((action) =>
       action.kind === "ConfigureMachine" ? [action.machine.name] : [],
     );
   };

@@ -1,10 +1,10 @@
-import { planMembership } from "../membership/plan-membership.ts";
-import { etcdQuorum } from "../membership/quorum.ts";
 import { machineFact, mayHoldConfig, withMachine } from "../record/facts.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
-import type { Rule, Verdict } from "../../../model/decision.ts";
+import type { Rule } from "../../../model/decision.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
+import type { Verdict } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /**
  * Takes machines out of a cluster that stays: what the record knows and no spec lists any more.
@@ -13,10 +13,12 @@ import type { ClusterFacts } from "../../../model/record.ts";
  */
 export const changeMembership: Rule = {
   name: "changeMembership",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
-    const plan = planMembership(seen, facts);
+    const plan = assessed.leaving;
+    if (plan === undefined) return undefined;
     const actions: readonly Action[] = [
       ...(plan.facts === facts
         ? []
@@ -50,24 +52,26 @@ function forgetObjects(seen: Observed, facts: ClusterFacts): Verdict | undefined
  */
 export const rememberMembers: Rule = {
   name: "rememberMembers",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
-    const next = withMembers(facts, seen);
+    const next = withMembers(facts, assessed);
     if (next === facts) return undefined;
     return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "MembersKnown" }] };
   },
 };
 
 /** The facts with the members that the control planes show, once all of them agree; the same object when there is nothing new. */
-export function withMembers(facts: ClusterFacts, seen: Observed): ClusterFacts {
+export function withMembers(facts: ClusterFacts, assessed: Assessment): ClusterFacts {
+  const { seen } = assessed;
   if (facts.bootstrapDone === undefined) return facts;
   const isNews = ({ declared, look }: SeenMachine): boolean =>
     look.kind === "running" &&
     (look.etcd?.localMember ?? "none") !== "none" &&
     look.etcd?.localMember !== machineFact(facts, declared.name)?.memberId;
   if (!seen.machines.some(isNews)) return facts;
-  const view = etcdQuorum(seen);
+  const view = assessed.etcd;
   if (view.kind === "unsafe" || view.healthy < view.voters.length) return facts;
   const next = view.voters.reduce((known, { id, machine }) => {
     const fact = machine === undefined ? undefined : machineFact(known, machine);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import { configured, facts, founded, inMaintenance, member, observed, running, silent } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { rememberVersions } from "./remember-versions.ts";
@@ -64,6 +65,6 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
 
 for (const { name, world, want } of cases)
   test(`versions: writes down ${name}`, () => {
-    const [action] = rememberVersions.decide(observed({ facts: known, ...world }))?.actions ?? [];
+    const [action] = rememberVersions.decide(assess(observed({ facts: known, ...world })))?.actions ?? [];
     assert.deepEqual(action?.kind === "WriteRecord" ? [action.facts.talosVersion, action.facts.kubernetesVersion] : undefined, want);
   });

@@ -11,7 +11,8 @@ import type { Rule } from "../../../model/decision.ts";
  */
 export const rememberVersions: Rule = {
   name: "rememberVersions",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
     const next = withVersions(facts, seen);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ConfigChange } from "@talos-operator/talos";
+import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-changes/config-intents.ts";
 import { begunKey, begunWord, RAN_BEFORE } from "../config-changes/config-probe.ts";
@@ -104,7 +105,7 @@ function seenOf({ now, intent, config, look, sent, others = {}, trouble, fact, o
 
 /** What comes out, in one line: the action, or the reason of the ending and what is written down. */
 function told(seen: Observed): string {
-  const actions = settleConfig.decide(seen)?.actions ?? [];
+  const actions = settleConfig.decide(assess(seen))?.actions ?? [];
   return actions.map((action) => (action.kind === "WriteRecord" ? endOf(action) : action.kind)).join(" ") || "waits";
 }
 
@@ -540,7 +541,7 @@ describe("a boot", () => {
 });
 
 describe("effects on machines that leave", () => {
-  const released = (given: Given): boolean => releaseConfig.decide(seenOf(given)) !== undefined;
+  const released = (given: Given): boolean => releaseConfig.decide(assess(seenOf(given))) !== undefined;
   const going = { controlPlane: controlPlane(3, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) };
   test("a trial holds up no deletion", () => assert.ok(released({ now: AT + 1_000, over: going })));
   test("a boot that was ordered is waited for", () => {
@@ -558,7 +559,7 @@ describe("effects on machines that leave", () => {
       ...boot,
       record: { ...boot.record, value: { ...value, facts: { ...value.facts, intents: [...value.facts.intents, wipe] } } },
     };
-    const [action] = releaseConfig.decide(both)?.actions ?? [];
+    const [action] = releaseConfig.decide(assess(both))?.actions ?? [];
     assert.ok(action?.kind === "WriteRecord");
     assert.deepEqual(
       action.facts.intents.map(({ what }) => what),

@@ -41,7 +41,8 @@ const REBOOT_AGAIN_MS = 120_000;
  */
 export const settleConfig: Rule = {
   name: "settleConfig",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
     let next: ClusterFacts = facts;
@@ -64,7 +65,8 @@ export const settleConfig: Rule = {
  */
 export const releaseConfig: Rule = {
   name: "releaseConfig",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     if (seen.record.kind !== "present" || isOfAnother(seen)) return undefined;
     const { facts, resourceVersion } = seen.record.value;
     const leaving = configIntents(facts).filter((intent) => isLeaving(seen, intent) && mayBeForgotten(seen, intent));

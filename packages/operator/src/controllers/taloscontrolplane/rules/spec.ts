@@ -3,22 +3,24 @@ import { keepAccess } from "./access.ts";
 import { keepKeys } from "./keep-keys.ts";
 import { tendNodes } from "./tend-nodes.ts";
 import type { Action } from "../../../model/effect.ts";
-import type { Observed } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** A spec that cannot become a cluster, or that asks for something not built: said with field and remedy, and nothing that leans on it is done. */
 export const refuseUnsafeSpec: Rule = {
   name: "refuseUnsafeSpec",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const [first] = seen.problems;
     return first === undefined
       ? undefined
-      : { actions: whatGoesOn(seen), waiting: { reason: first.reason, message: findingsMessage(seen.problems) } };
+      : { actions: whatGoesOn(assessed), waiting: { reason: first.reason, message: findingsMessage(seen.problems) } };
   },
 };
 
 /** A document may stay wrong for months: people keep their access meanwhile, and Nodes whose machines are back do not stay cordoned. */
-function whatGoesOn(seen: Observed): readonly Action[] {
-  if (seen.record.kind !== "present" || keepKeys.decide(seen) !== undefined) return [];
-  return (tendNodes.decide(seen) ?? keepAccess.decide(seen))?.actions ?? [];
+function whatGoesOn(assessed: Assessment): readonly Action[] {
+  const { seen } = assessed;
+  if (seen.record.kind !== "present" || keepKeys.decide(assessed) !== undefined) return [];
+  return (tendNodes.decide(assessed) ?? keepAccess.decide(assessed))?.actions ?? [];
 }

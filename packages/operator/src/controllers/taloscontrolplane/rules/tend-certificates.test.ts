@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { TalosControlPlane } from "@talos-operator/api";
+import { assess } from "../assess.ts";
 import { controlPlane, facts, founded, NOW, observed } from "../../../testing/builders.ts";
 import type { World } from "../../../testing/builders.ts";
 import { kubeletCertificates } from "../conditions/kubelet-certificates.ts";
@@ -30,11 +31,11 @@ describe("certificate requests of kubelets", () => {
   ];
   for (const [what, world, expect] of cases)
     it(what, () => {
-      const verdict = tendCertificates.decide(observed({ facts: facts({ bootstrapDone: founded }), ...world }));
+      const verdict = tendCertificates.decide(assess(observed({ facts: facts({ bootstrapDone: founded }), ...world })));
       assert.deepEqual(verdict?.actions, expect === undefined ? undefined : [{ kind: "TendCertificates", approves: expect }]);
     });
   it("are not listed before there is a cluster", () =>
-    assert.equal(tendCertificates.decide(observed({ certificates: due, facts: facts() })), undefined));
+    assert.equal(tendCertificates.decide(assess(observed({ certificates: due, facts: facts() }))), undefined));
 });
 
 describe("the condition KubeletCertificatesPending", () => {

@@ -13,7 +13,8 @@ const CERTIFICATES_EVERY_MS = 60_000;
  */
 export const tendCertificates: Rule = {
   name: "tendCertificates",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const { certificates, controlPlane } = seen;
     if (certificates === undefined || factsOf(seen)?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
     if (controlPlane.metadata.deletionTimestamp !== undefined || certificates.isAsking) return undefined;

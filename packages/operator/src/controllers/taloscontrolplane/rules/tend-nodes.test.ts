@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assess } from "../assess.ts";
 import {
   configured,
   controlPlane,
@@ -193,7 +194,7 @@ for (const one of cases)
       ...one.over,
     });
     assert.deepEqual(
-      tendNodes.decide(seen)?.actions.map(({ kind }) => kind),
+      tendNodes.decide(assess(seen))?.actions.map(({ kind }) => kind),
       one.expect,
     );
   });

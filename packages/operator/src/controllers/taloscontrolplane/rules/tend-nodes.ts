@@ -1,11 +1,12 @@
 import { elapsedMs } from "../../../elapsed.ts";
 import { factsOf } from "../record/facts.ts";
-import { formerNodeOwner, idleCordons } from "../membership/node-owners.ts";
+import { formerNodeOwner } from "../membership/node-owners.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SentEffect } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
 import type { SeenNode } from "../../../model/workload.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */
 const LEFTOVER_LOOK_MS = { shortest: 10_000, longest: 30 * 60_000 } as const;
@@ -25,18 +26,20 @@ const FOUND_CORDON_MS = 60_000;
  */
 export const tendNodes: Rule = {
   name: "tendNodes",
-  decide(seen) {
+  decide(assessed) {
+    const { seen } = assessed;
     const facts = factsOf(seen);
     if (seen.nodes === undefined || facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
     if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
-    const actions = [...uncordons(seen, facts), ...deletions(seen, facts)];
+    const actions = [...uncordons(assessed), ...deletions(seen, facts)];
     if (actions.length > 0) return { actions };
-    return isLookDue(seen, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
+    return isLookDue(assessed, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
   },
 };
 
 /** True for some minutes after machines were released, while their Nodes are to be looked at or deleted. */
-export function hasNodesToTend(seen: Observed): boolean {
+export function hasNodesToTend(assessed: Assessment): boolean {
+  const { seen } = assessed;
   const { nodes } = seen;
   if (seen.record.kind !== "present" || nodes === undefined || !seen.mayDisturb) return false;
   const { facts } = seen.record.value;
@@ -47,9 +50,10 @@ export function hasNodesToTend(seen: Observed): boolean {
   );
 }
 
-function uncordons(seen: Observed, facts: ClusterFacts): readonly Action[] {
+function uncordons(assessed: Assessment): readonly Action[] {
+  const { seen } = assessed;
   if (elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS && seen.nodes?.cordoned.size === 0) return [];
-  return idleCordons(seen, facts).flatMap(({ fact, node, isReady, up }): readonly Action[] =>
+  return assessed.idleCordons.flatMap(({ fact, node, isReady, up }): readonly Action[] =>
     up === undefined || isReady === false || !mayTry(seen, `Uncordon/${fact.name}`)
       ? []
       : [{ kind: "Uncordon", machine: fact.name, node, address: up.declared.address, ifUuid: fact.uuid }],
@@ -81,14 +85,15 @@ function mayComeBack(seen: Observed, fact: MachineFact): boolean {
 }
 
 /** The Nodes are listed once by every leader, when machines were released, and while something is left to do: never as a routine. */
-function isLookDue(seen: Observed, facts: ClusterFacts): boolean {
+function isLookDue(assessed: Assessment, facts: ClusterFacts): boolean {
+  const { seen } = assessed;
   const { nodes } = seen;
   if (nodes === undefined || nodes.isAsking) return false;
   const age = elapsedMs(nodes.at, seen.now);
   if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
   const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
   const since = leftBehind(seen, facts).map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
-  const idle = idleCordons(seen, facts);
+  const idle = assessed.idleCordons;
   const isLeft = since.length > 0 || idle.length > 0;
   if (nodes.isStale || released >= nodes.at) return age >= LEFTOVER_LOOK_MS.shortest;
   // Listed before the kubelet said so: the next machine may be waiting for this one's cordon to go.

@@ -1,39 +1,39 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { removalsOf } from "../conditions/describe-removal.ts";
-import { bootstrapState, nodesState } from "../conditions/describe.ts";
-import { etcdHealth } from "../conditions/etcd-health.ts";
+import { nodesState } from "../conditions/describe.ts";
 import { isOnlyJoining } from "../conditions/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../conditions/machine-state.ts";
 import { awaitedAtEndpoint } from "../membership/endpoint-founder.ts";
 import { planMachines } from "../membership/plan-machines.ts";
-import type { StoppedMachine } from "../membership/plan-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { accessOwner } from "./access.ts";
-import { waitingOfGoingPools } from "./deletion.ts";
-import type { Rule, Waiting } from "../../../model/decision.ts";
+import type { Rule } from "../../../model/decision.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
+import type { StoppedMachine, Waiting } from "../../../model/plans.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 
 /** The last rule: nothing to do now. Says what the cluster waits for, the gravest first, or that it is as asked for. */
 export const waitOrSettle: Rule = {
   name: "waitOrSettle",
-  decide(seen) {
-    const waiting = waitingOf(seen);
+  decide(assessed) {
+    const { waiting } = assessed;
     return waiting === undefined ? { actions: [] } : { actions: [], waiting };
   },
 };
 
 /** What the cluster waits for, the gravest first; `undefined` = it is as asked for. */
-export function waitingOf(seen: Observed): Waiting | undefined {
+export function waitingOf(assessed: Assessment): Waiting | undefined {
+  const { seen } = assessed;
   if (seen.record.kind !== "present") return { reason: "Unobserved", message: "The cluster's record is not there yet." };
   const { facts } = seen.record.value;
-  const { stopped, held } = planMachines(seen, facts);
+  const { stopped, held } = assessed.joining ?? planMachines(assessed, facts);
   if (stopped.some(({ role }) => role === "controlplane")) return waitingOfStopped(stopped);
-  const ofEtcd = facts.bootstrapDone === undefined ? waitingOfBootstrap(seen, facts, held) : waitingOfEtcd(seen, facts, held);
+  const ofEtcd = facts.bootstrapDone === undefined ? waitingOfBootstrap(assessed, facts, held) : waitingOfEtcd(assessed, facts, held);
   // Whoever reads of a control plane that it is awaited is not to look at a worker for it; that a worker is stopped is said beside.
   if (ofEtcd !== undefined) return stopped.length === 0 ? ofEtcd : { ...ofEtcd, message: `${ofEtcd.message} ${alsoStopped(stopped)}` };
-  const ofNodes = waitingOfNodes(seen, facts);
+  const ofNodes = waitingOfNodes(assessed, facts);
   if (stopped.length > 0 && ofNodes !== undefined && seen.machines.some(isUnreadyControlPlane))
     return { ...ofNodes, message: `${ofNodes.message} ${alsoStopped(stopped)}` };
   return waitingOfStopped(stopped) ?? ofNodes;
@@ -44,7 +44,8 @@ function isUnreadyControlPlane(machine: SeenMachine): boolean {
 }
 
 /** What is waited for before etcd is bootstrapped. */
-function waitingOfBootstrap(seen: Observed, facts: ClusterFacts, held: readonly string[]): Waiting {
+function waitingOfBootstrap(assessed: Assessment, facts: ClusterFacts, held: readonly string[]): Waiting {
+  const { seen } = assessed;
   const refused = seen.machines.flatMap(({ declared }) => {
     const sent = seen.sent.get(`Configure/${declared.name}`);
     return sent?.outcome === "refused" ? [`${declared.name}: ${sent.detail}`] : [];
@@ -68,12 +69,13 @@ function waitingOfBootstrap(seen: Observed, facts: ClusterFacts, held: readonly 
     };
   }
   if (awaited !== undefined) return { reason: "WaitingForMachines", message: awaited };
-  return { reason: "Bootstrapping", message: bootstrapState(seen).message };
+  return { reason: "Bootstrapping", message: assessed.bootstrap.message };
 }
 
 /** What is waited for while etcd lacks a member or is not well. */
-function waitingOfEtcd(seen: Observed, facts: ClusterFacts, held: readonly string[]): Waiting | undefined {
-  const etcd = etcdHealth(seen);
+function waitingOfEtcd(assessed: Assessment, facts: ClusterFacts, held: readonly string[]): Waiting | undefined {
+  const { seen } = assessed;
+  const { health: etcd } = assessed;
   if (etcd.reason === "AllMembersHealthy") return undefined;
   return { reason: etcdReason(etcd.reason, seen, facts), message: [etcd.message, ...held].join(" ") };
 }
@@ -85,14 +87,15 @@ function etcdReason(health: ReasonOf<"EtcdHealthy">, seen: Observed, facts: Clus
 }
 
 /** What is waited for while etcd is well. */
-function waitingOfNodes(seen: Observed, facts: ClusterFacts): Waiting | undefined {
+function waitingOfNodes(assessed: Assessment, facts: ClusterFacts): Waiting | undefined {
+  const { seen } = assessed;
   // The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count.
-  const leaving = removalsOf(seen).filter(({ reason }) => reason !== "MachineUnreachable");
+  const leaving = removalsOf(assessed).filter(({ reason }) => reason !== "MachineUnreachable");
   const unready = seen.machines.filter((machine) => !isReadyNode(machine));
   // A control plane that is no ready node is graver than a worker that leaves.
   const isGraver = leaving.every(({ role }) => role === "worker") && unready.some(isUnreadyControlPlane);
   if (leaving.length > 0 && !isGraver) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
-  const pools = isGraver ? undefined : waitingOfGoingPools(seen)?.waiting;
+  const pools = isGraver ? undefined : assessed.goingPools?.waiting;
   if (pools !== undefined) return pools;
   const access = [seen.kubeconfig, seen.talosconfig];
   if (unready.length > 0) {

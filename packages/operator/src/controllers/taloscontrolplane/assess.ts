@@ -1,0 +1,122 @@
+import { bootstrapState } from "./conditions/describe.ts";
+import { etcdHealth } from "./conditions/etcd-health.ts";
+import { keysState } from "./conditions/keys-in-doubt.ts";
+import { isReadyNode } from "./conditions/machine-state.ts";
+import { planConfigs } from "./config-changes/config-plan.ts";
+import { chooseNext } from "./config-changes/rollout.ts";
+import { maxUnavailableOf } from "./disruption/limit.ts";
+import { identityOf } from "./membership/identity.ts";
+import { idleCordons } from "./membership/node-owners.ts";
+import { planMachines } from "./membership/plan-machines.ts";
+import { planMembership } from "./membership/plan-membership.ts";
+import { etcdMembership, settled } from "./membership/quorum.ts";
+import { once } from "./once.ts";
+import { indexOfIntents } from "./record/facts-index.ts";
+import { factsOf, machineFact, mayHoldConfig } from "./record/facts.ts";
+import { waitingOfGoingPools } from "./rules/deletion.ts";
+import { waitingOf } from "./rules/wait.ts";
+import type { AssessedMachine, AssessedPool, Assessment } from "../../model/assessment.ts";
+import type { Observed, SeenMachine } from "../../model/observation.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+
+/**
+ * Concludes from an observation what rules, conditions and plans go by, each thing once for a pass. Pure; the table of machines costs one walk over them, and what
+ * is planned is planned when it is first asked for, so that a cluster that is left alone pays for none of it.
+ */
+export function assess(seen: Observed): Assessment {
+  const facts = factsOf(seen);
+  const workers = new Map(seen.workers.map((worker) => [worker.metadata.name, worker]));
+  const assessed = (machine: SeenMachine, isListed: boolean): AssessedMachine => {
+    const { name, owner } = machine.declared;
+    const fact = machineFact(facts, name);
+    return {
+      ...machine,
+      isListed,
+      fact,
+      identity: facts === undefined || fact === undefined ? undefined : identityOf(facts, fact),
+      isMember: mayHoldConfig(fact),
+      intents: facts === undefined ? [] : (indexOfIntents(facts).get(name) ?? []),
+      pool: owner.kind === "TalosWorker" ? workers.get(owner.name) : undefined,
+      config: seen.configs?.get(name),
+      drain: seen.drains?.get(name),
+      isReady: isReadyNode(machine),
+    };
+  };
+  const machines = seen.machines.map((machine) => assessed(machine, true));
+  const former = seen.former.map((machine) => assessed(machine, false));
+  const membership = once(() => etcdMembership(seen));
+  const etcd = once(() => settled(membership()));
+  // What cannot be told without a record is told of none.
+  const ofRecord = <T>(conclude: (known: ClusterFacts) => T): (() => T | undefined) =>
+    once(() => (facts === undefined ? undefined : conclude(facts)));
+  const configs = ofRecord((known) => planConfigs(seen, known));
+  const rollout = ofRecord((known) => chooseNext(assessment, known, configs() ?? []));
+  const joining = ofRecord((known) => planMachines(assessment, known));
+  const leaving = ofRecord((known) => planMembership(assessment, known));
+  const cordons = ofRecord((known) => idleCordons(assessment, known));
+  const goingPools = once(() => waitingOfGoingPools(assessment));
+  const keys = once(() => keysState(assessment));
+  const health = once(() => etcdHealth(seen));
+  const bootstrap = once(() => bootstrapState(seen));
+  const waiting = once(() => waitingOf(assessment));
+  const assessment: Assessment = {
+    seen,
+    facts,
+    machines,
+    former,
+    byName: new Map([...former, ...machines].map((machine) => [machine.declared.name, machine])),
+    pools: poolsOf(machines, former),
+    get etcdMembership() {
+      return membership();
+    },
+    get etcd() {
+      return etcd();
+    },
+    get configs() {
+      return configs() ?? [];
+    },
+    get rollout() {
+      return rollout();
+    },
+    get joining() {
+      return joining();
+    },
+    get leaving() {
+      return leaving();
+    },
+    get idleCordons() {
+      return cordons() ?? [];
+    },
+    get goingPools() {
+      return goingPools();
+    },
+    get keys() {
+      return keys();
+    },
+    get health() {
+      return health();
+    },
+    get bootstrap() {
+      return bootstrap();
+    },
+    get waiting() {
+      return waiting();
+    },
+  };
+  return assessment;
+}
+
+function poolsOf(machines: readonly AssessedMachine[], former: readonly AssessedMachine[]): ReadonlyMap<string, AssessedPool> {
+  const poolOf = ({ declared: { owner } }: AssessedMachine): string | undefined => (owner.kind === "TalosWorker" ? owner.name : undefined);
+  const listed = Map.groupBy(machines, poolOf);
+  const left = Map.groupBy(former, poolOf);
+  const names = new Set([...listed.keys(), ...left.keys()]);
+  const pools = new Map<string, AssessedPool>();
+  for (const name of names) {
+    if (name === undefined) continue;
+    const [own, leaving] = [listed.get(name) ?? [], left.get(name) ?? []];
+    const worker = (own[0] ?? leaving[0])?.pool;
+    pools.set(name, { worker, machines: own, leaving, limit: maxUnavailableOf(worker?.spec?.rolloutStrategy, own.length) });
+  }
+  return pools;
+}
