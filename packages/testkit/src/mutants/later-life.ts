@@ -95,7 +95,7 @@ export const laterLife: readonly Mutant[] = [
         file: memberRemoval,
         find: "function removeMember(assessed: Assessment, facts: ClusterFacts, fact: MachineFact): RemovalStep {",
         replace: `function removeMember(assessed: Assessment, facts: ClusterFacts, fact: MachineFact): RemovalStep {
-  const whole = etcdMembership(seen);
+  const whole = assessed.etcdMembership;
   if (whole.kind === "known" && whole.healthy < whole.voters.length) return { facts, actions: [], removals: [] };`,
       },
     ],
@@ -128,7 +128,7 @@ export const laterLife: readonly Mutant[] = [
       {
         file: reset,
         find: "isToldSince(seen, machine.look) ? memberListed(assessed, facts, fact) : undefined",
-        replace: "memberListed(seen, facts, fact)",
+        replace: "memberListed(assessed, facts, fact)",
       },
     ],
   },

@@ -10,9 +10,9 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/membership.test.ts"],
     edits: [
       {
-        file: `${brain}/membership/plan-machines.ts`,
-        find: 'return role === "worker" && former.some(',
-        replace: 'return role !== "worker" && former.some(',
+        file: `${brain}/membership/twins.ts`,
+        find: 'return role === "worker" && other !== undefined',
+        replace: 'return role !== "worker" && other !== undefined',
       },
     ],
   },
@@ -186,9 +186,9 @@ export const whoseItIs: readonly Mutant[] = [
     tests: [`${brain}/membership/told-machines.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/plan-machines.ts`,
-        find: "(isSameHardware(look, other) || isTold(facts, other, look.uuid))",
-        replace: "isSameHardware(look, other)",
+        file: `${brain}/membership/twins.ts`,
+        find: "(isSameHardware(shown, other) || isTold(facts, other, shown.uuid))",
+        replace: "isSameHardware(shown, other)",
       },
     ],
   },

@@ -15,9 +15,7 @@ export function isOtherMachine(writtenDown: string, shown: string | undefined): 
 export function identityOf(facts: Pick<ClusterFacts, "machines">, fact: MachineFact): IdentityKind {
   if (fact.uuid === "") return "none";
   if (isVendorUuid(fact.uuid)) return "vendor";
-  const own = machineFact(facts, fact.name);
-  const isCounted = own !== undefined && own.releasedAt === undefined && own.uuid === fact.uuid;
-  return (indexOfMachines(facts).holders.get(fact.uuid) ?? 0) > (isCounted ? 1 : 0) ? "shared" : "own";
+  return isSharedWithOthers(facts, fact.name, fact.uuid) ? "shared" : "own";
 }
 
 /** UUIDs that vendors ship by the thousand, or that stand for none. */
@@ -33,6 +31,14 @@ export function isVendorUuid(uuid: string): boolean {
  */
 export function wordFor(facts: ClusterFacts | undefined, name: MachineName, uuid: string | undefined): string {
   const own = uuid ?? machineFact(facts, name)?.uuid ?? "";
-  const isShared = facts?.machines.some((other) => other.name !== name && other.releasedAt === undefined && other.uuid === own) === true;
+  const isShared = facts !== undefined && isSharedWithOthers(facts, name, own);
   return own === "" || isVendorUuid(own) || isShared ? name : own;
+}
+
+function isSharedWithOthers(facts: Pick<ClusterFacts, "machines">, name: MachineName, uuid: string): boolean {
+  return (
+    indexOfMachines(facts)
+      .byUuid.get(uuid)
+      ?.some((other) => other.name !== name && other.releasedAt === undefined) === true
+  );
 }

@@ -14,7 +14,8 @@ export function idleCordons(assessed: Assessment, facts: ClusterFacts): readonly
   const nodes = seen.nodes?.nodes ?? [];
   return facts.machines.flatMap((fact): readonly Cordoned[] => {
     if (fact.releasedAt !== undefined || seen.drains?.has(fact.name) === true || intentOn(facts, fact.name) !== undefined) return [];
-    const named = seen.machines.find((machine) => machine.declared.name === fact.name);
+    const known = assessed.byName.get(fact.name);
+    const named = known?.isListed === true ? known : undefined;
     const up = named !== undefined && isReadyNode(withoutAwaited(seen, facts, named)) ? named : undefined;
     const isWaiting = up !== undefined && !isReadyNode(up);
     const own = seen.nodes?.cordoned.get(fact.name);

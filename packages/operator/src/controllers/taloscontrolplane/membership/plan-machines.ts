@@ -6,15 +6,17 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { wantedDisk, wantedSelector } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
-import { machineFact, mayHoldConfig, withDecisions, withMachine } from "../record/facts.ts";
+import { machineFact, mayHoldConfig, withDecisions, withMachine, withMachines } from "../record/facts.ts";
 import { RecordRoom, withoutLongGone } from "../record/room.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { isMadeAnew, isOnlyTold, withTold } from "./told-machines.ts";
-import { identityOf, wordFor } from "./identity.ts";
+import { wordFor } from "./identity.ts";
+import { isLeaving, twinsAmong } from "./twins.ts";
+import type { Twins } from "./twins.ts";
 import { NO_META, UNSURE_META, wantedMeta } from "../config-changes/meta-plan.ts";
-import type { Hardware, InMaintenance, Running } from "../../../model/look.ts";
-import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+import type { InMaintenance, Running } from "../../../model/look.ts";
+import type { ClusterFacts, DecisionFact, MachineFact } from "../../../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { MachinePlan, PlannedConfiguration, StoppedMachine } from "../../../model/plans.ts";
@@ -34,29 +36,21 @@ const LOOK_AGAIN_MS = 1_000;
  */
 export function planMachines(assessed: Assessment, facts: ClusterFacts): MachinePlan {
   const { seen } = assessed;
-  const stopped = seen.machines.flatMap((machine) => stopOf(seen, facts, machine) ?? []);
+  const twins = twinsAmong(assessed, facts);
+  const stopped = seen.machines.flatMap((machine) => stopOf({ assessed, facts, twins }, machine) ?? []);
   const isStopped = new Set(stopped.map((machine) => machine.name));
   const configure: PlannedConfiguration[] = [];
   const held: string[] = [];
-  let next = withUnknownRunning(seen, facts, isStopped);
-  let room: RecordRoom | undefined;
-  /** What nobody needs to know any more makes room, once, when there is none. */
-  const hasRoom = (fact: MachineFact): boolean => {
-    room ??= new RecordRoom(next);
-    if (room.tryTake(fact)) return true;
-    const cleared = withoutLongGone(seen, next);
-    if (cleared === next) return false;
-    next = cleared;
-    room = new RecordRoom(next);
-    return room.tryTake(fact);
-  };
+  const met = withUnknownRunning(seen, facts, isStopped);
+  const notes = new Notes(seen, met);
   for (const machine of seen.machines) {
     const { declared, look } = machine;
     if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;
-    next = followed(seen, next, machine);
+    const moved = followed(seen, machineFact(met, declared.name), machine);
+    if (moved !== undefined) notes.note(moved.fact, moved.decision);
     if (look.kind !== "maintenance") continue;
-    // Those of this pass have begun, too: the next one is held by `next`.
-    const hindrance = joinHindrance(assessed, next, machine);
+    // Control planes of this pass have begun, too: the next one is held by them.
+    const hindrance = joinHindrance(assessed, notes.facts, machine);
     if (hindrance !== undefined) {
       held.push(hindrance);
       continue;
@@ -67,11 +61,11 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
     const fact = machineFact(facts, declared.name);
     if (!mayHoldConfig(fact) || fact.spki !== look.spki) {
       const pinned = factOf(seen, facts, declared, look, installDisk);
-      if (!hasRoom(pinned)) {
+      if (!notes.hasRoom(pinned)) {
         stopped.push(noRoomFor(declared));
         continue;
       }
-      next = withDecisions(withMachine(next, pinned), {
+      notes.note(pinned, {
         at: seen.now,
         action: "Configure",
         reason: mayHoldConfig(fact) ? "ApprovedByPerson" : "Declared",
@@ -81,7 +75,56 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
     }
     if (mayConfigureNow(seen, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
   }
-  return { facts: next, configure, held, stopped };
+  return { facts: notes.all(), configure, held, stopped };
+}
+
+/**
+ * What is to be written down of machines, as it grows. Of control planes it is in `facts` at once, for the next one goes by it; of workers, which go by none but
+ * themselves, in {@link Notes.all} together: a thousand of them are one copy of the record, and not a thousand.
+ */
+class Notes {
+  readonly #seen: Observed;
+  #facts: ClusterFacts;
+  #workers: MachineFact[] = [];
+  #decisions: DecisionFact[] = [];
+  #room: RecordRoom | undefined;
+
+  constructor(seen: Observed, facts: ClusterFacts) {
+    this.#seen = seen;
+    this.#facts = facts;
+  }
+
+  get facts(): ClusterFacts {
+    return this.#facts;
+  }
+
+  all(): ClusterFacts {
+    if (this.#workers.length > 0) this.#facts = withDecisions(withMachines(this.#facts, this.#workers), ...this.#decisions);
+    this.#workers = [];
+    this.#decisions = [];
+    return this.#facts;
+  }
+
+  note(fact: MachineFact, decision: DecisionFact): void {
+    if (fact.role === "controlplane") {
+      this.#facts = withDecisions(withMachine(this.all(), fact), decision);
+      return;
+    }
+    this.#workers.push(fact);
+    this.#decisions.push(decision);
+  }
+
+  /** What nobody needs to know any more makes room, once, when there is none. */
+  hasRoom(fact: MachineFact): boolean {
+    this.#room ??= new RecordRoom(this.all());
+    if (this.#room.tryTake(fact)) return true;
+    const before = this.all();
+    const cleared = withoutLongGone(this.#seen, before);
+    if (cleared === before) return false;
+    this.#facts = cleared;
+    this.#room = new RecordRoom(cleared);
+    return this.#room.tryTake(fact);
+  }
 }
 
 /** Machines to which nothing is sent, by name. */
@@ -129,29 +172,43 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
 }
 
 /**
- * The facts with the machine's new address. Who answers there has proved to be it: as a running machine by certificate and hardware (`proven-look.ts` lets
+ * The machine's fact with its new address; `undefined` = it is where it was. Who answers there has proved to be it: as a running machine by certificate and hardware (`proven-look.ts` lets
  * no other look pass), in maintenance mode by the key that was written down.
  */
-function followed(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): ClusterFacts {
-  const fact = machineFact(facts, declared.name);
-  if (!mayHoldConfig(fact) || declared.problem !== undefined) return facts;
-  if (fact.address === declared.address) return facts;
+function followed(
+  seen: Observed,
+  fact: MachineFact | undefined,
+  { declared, look }: SeenMachine,
+): { readonly fact: MachineFact; readonly decision: DecisionFact } | undefined {
+  if (!mayHoldConfig(fact) || declared.problem !== undefined) return undefined;
+  if (fact.address === declared.address) return undefined;
   const isIt = look.kind === "running" || (look.kind === "maintenance" && look.spki === fact.spki);
-  if (!isIt) return facts;
+  if (!isIt) return undefined;
   // It answers without them: static settings of its META, in which the old address stands, are no change that somebody asked for. That they differ is told.
   const metaAt = (address: string): string => wantedMeta({ ...declared, address }, platformOf(look, fact)).hash;
   const metaHash = look.kind === "running" && fact.metaHash === metaAt(fact.address) ? { metaHash: metaAt(declared.address) } : {};
-  return withDecisions(withMachine(facts, { ...fact, address: declared.address, ...metaHash }), {
-    at: seen.now,
-    action: "Follow",
-    reason: "AddressMoved",
-    machine: declared.name,
-    message: `Answers at ${declared.address} and proved to be the machine that was written down at ${fact.address}.`,
-  });
+  return {
+    fact: { ...fact, address: declared.address, ...metaHash },
+    decision: {
+      at: seen.now,
+      action: "Follow",
+      reason: "AddressMoved",
+      machine: declared.name,
+      message: `Answers at ${declared.address} and proved to be the machine that was written down at ${fact.address}.`,
+    },
+  };
+}
+
+/** What one machine is held against. */
+interface Around {
+  readonly assessed: Assessment;
+  readonly facts: ClusterFacts;
+  readonly twins: Twins;
 }
 
 /** Why nothing may be sent to this machine, or nothing when it may. */
-function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): StoppedMachine | undefined {
+function stopOf(around: Around, { declared, look }: SeenMachine): StoppedMachine | undefined {
+  const { assessed, facts, twins } = around;
   const { name, role, problem } = declared;
   const stop = (reason: ReadyReason, message: string): StoppedMachine => ({ name, role, reason, message });
   const fact = machineFact(facts, name);
@@ -163,8 +220,8 @@ function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMac
     case "silent":
       return look.stopped === undefined ? undefined : stop(look.stopped.reason, `${name}: ${look.stopped.message}`);
     case "running": {
-      const twin = runningTwinOf(seen, facts, declared, look);
-      return twin === undefined ? undefined : stop("MachineInUse", sameMachine(seen, declared, twin));
+      const twin = twins.ofRunning(declared, look);
+      return twin === undefined ? undefined : stop("MachineInUse", sameMachine(assessed, declared, twin));
     }
     case "not-talos":
       return stop(
@@ -187,18 +244,18 @@ function stopOf(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMac
             `${name}: what answers at ${declared.address} shows a certificate that this cluster did not sign (${look.detail}). Nothing is sent to it. Find out what stands at that address.`,
           );
     case "maintenance":
-      return stopInMaintenance(seen, facts, declared, look, fact, stop);
+      return stopInMaintenance(around, declared, look, fact, stop);
   }
 }
 
 function stopInMaintenance(
-  seen: Observed,
-  facts: ClusterFacts,
+  { assessed, facts, twins }: Around,
   declared: DeclaredMachine,
   look: InMaintenance,
   fact: MachineFact | undefined,
   stop: (reason: ReadyReason, message: string) => StoppedMachine,
 ): StoppedMachine | undefined {
+  const { seen } = assessed;
   const { name, address } = declared;
   if (seen.requireFingerprint && fact?.configuredAt === undefined && !isVouchedFor(seen, look))
     return stop(
@@ -212,8 +269,8 @@ function stopInMaintenance(
       `${name}: the machine at ${address} was configured and answers in maintenance mode with another key: it was wiped, rebooted before it was installed, or is another machine. Nothing is sent to it. ` +
         `Annotate ${annotations.approveReprovision}: ${wordFor(facts, name, look.uuid)} on the TalosControlPlane if it may be configured again.`,
     );
-  const twin = twinOf(seen, facts, declared, look);
-  if (twin !== undefined) return stop("MachineInUse", sameMachine(seen, declared, twin));
+  const twin = twins.ofWaiting(declared, look);
+  if (twin !== undefined) return stop("MachineInUse", sameMachine(assessed, declared, twin));
   if (declared.lockout !== undefined) return stop("InvalidConfig", `${name}: ${lockoutWords(declared.lockout)}`);
   const disk = diskOf(facts, declared, look);
   if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
@@ -241,68 +298,11 @@ function isReprovisionApproved(seen: Observed, declared: DeclaredMachine, look: 
   return facts.bootstrapDone !== undefined || facts.bootstrapIntent?.machine !== declared.name;
 }
 
-function sameMachine(seen: Observed, declared: DeclaredMachine, twin: MachineName): string {
+function sameMachine({ byName }: Assessment, declared: DeclaredMachine, twin: MachineName): string {
   const { name, address } = declared;
-  if (isLeaving(seen, declared, twin))
+  if (isLeaving(byName.get(twin), declared))
     return `${name}: the machine at ${address} is ${twin}, which left its list and is wiped first. It is configured under its new name then.`;
   return `${name}: the machine at ${address} is the same as ${twin} (same key, hardware identity or etcd member). Remove one of the two entries.`;
-}
-
-/** The other entry that leads to this running machine: the same etcd member, or hardware that the record knows under another name. */
-function runningTwinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: Running): MachineName | undefined {
-  const member = look.etcd?.localMember;
-  if (member !== undefined && member !== "none") {
-    const other = seen.machines.find(
-      (one) => one.declared.name !== declared.name && one.look.kind === "running" && one.look.etcd?.localMember === member,
-    );
-    if (other !== undefined) return other.declared.name;
-  }
-  return look.hardware === undefined ? undefined : knownTwinOf(seen, facts, declared, look.hardware);
-}
-
-/** The other machine with this key, UUID or hardware addresses, or `undefined`. A UUID alone does not count: clones and some vendors share them. */
-function twinOf(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): MachineName | undefined {
-  const byLook = seen.machines.find(
-    (other) =>
-      other.declared.name !== declared.name &&
-      other.look.kind === "maintenance" &&
-      (other.look.spki === look.spki || isSameHardware(look, other.look)),
-  );
-  return byLook?.declared.name ?? knownTwinOf(seen, facts, declared, look);
-}
-
-/** One machine: the same UUID, which clones share, and a hardware address in common. */
-function isSameHardware(a: Hardware, b: { readonly uuid: string | undefined; readonly macs: readonly string[] }): boolean {
-  return a.uuid !== undefined && a.uuid === b.uuid && a.macs.some((mac) => b.macs.includes(mac));
-}
-
-/** The other entry whose machine this is, as far as the record knows it. Of one that only its TalosMachine told of that may be the UUID alone. */
-function knownTwinOf(
-  seen: Observed,
-  facts: ClusterFacts,
-  declared: DeclaredMachine,
-  look: Pick<InMaintenance, "uuid" | "macs">,
-): MachineName | undefined {
-  return facts.machines.find(
-    (other) =>
-      other.name !== declared.name &&
-      other.releasedAt === undefined &&
-      (isSameHardware(look, other) || isTold(facts, other, look.uuid)) &&
-      (seen.machines.some((machine) => machine.declared.name === other.name) || isLeaving(seen, declared, other.name)),
-  )?.name;
-}
-
-/**
- * A worker that left the list under this name, as one does that moves to another pool, is being wiped: what is taken for running under its new name meanwhile
- * would then be found wiped, and wait for a person. Control planes are told apart by their member of etcd.
- */
-function isLeaving({ former }: Observed, { role }: DeclaredMachine, name: MachineName): boolean {
-  return role === "worker" && former.some(({ declared }) => declared.name === name && declared.role === "worker");
-}
-
-/** Nothing but its UUID is known of the machine, which nobody else had, and this is it. */
-function isTold(facts: ClusterFacts, fact: MachineFact, uuid: string | undefined): boolean {
-  return isOnlyTold(fact) && fact.macs.length === 0 && fact.uuid === uuid && identityOf(facts, fact) === "own";
 }
 
 function diskOf(facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): ReturnType<typeof chooseInstallDisk> {

@@ -4,8 +4,8 @@ import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/recor
 /** What is looked up in a list of machines again and again. */
 export interface MachineIndex {
   readonly byName: ReadonlyMap<MachineName, MachineFact>;
-  /** How many machines that were not released have this SMBIOS UUID. */
-  readonly holders: ReadonlyMap<string, number>;
+  /** By SMBIOS UUID, in their order. */
+  readonly byUuid: ReadonlyMap<string, readonly MachineFact[]>;
 }
 
 /** Facts never change, they are replaced: an index is made once for each list, when it is first asked for, and goes with it. */
@@ -17,13 +17,11 @@ export function indexOfMachines({ machines }: Pick<ClusterFacts, "machines">): M
   const known = machineIndexes.get(machines);
   if (known !== undefined) return known;
   const byName = new Map<MachineName, MachineFact>();
-  const holders = new Map<string, number>();
   for (const fact of machines) {
     // Of two of one name the first counts, as everywhere.
     if (!byName.has(fact.name)) byName.set(fact.name, fact);
-    if (fact.releasedAt === undefined) holders.set(fact.uuid, (holders.get(fact.uuid) ?? 0) + 1);
   }
-  const index = { byName, holders };
+  const index = { byName, byUuid: Map.groupBy(machines, ({ uuid }) => uuid) };
   machineIndexes.set(machines, index);
   return index;
 }

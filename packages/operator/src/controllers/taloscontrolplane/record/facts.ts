@@ -62,6 +62,15 @@ export function mayHoldConfig(fact: MachineFact | undefined): fact is Configured
   return fact?.configuredAt !== undefined && fact.releasedAt === undefined;
 }
 
+/** The facts with several machines replaced or added; the order of names is kept, new ones come last. */
+export function withMachines(facts: ClusterFacts, next: readonly MachineFact[]): ClusterFacts {
+  if (next.length === 0) return facts;
+  const changed = new Map(next.map((machine) => [machine.name, machine]));
+  const kept = facts.machines.map((machine) => changed.get(machine.name) ?? machine);
+  const { byName } = indexOfMachines(facts);
+  return { ...facts, machines: [...kept, ...next.filter(({ name }) => !byName.has(name))] };
+}
+
 /** The facts with one machine's replaced or added; the order of names is kept, new ones come last. */
 export function withMachine(facts: ClusterFacts, next: MachineFact): ClusterFacts {
   const index = facts.machines.findIndex((machine) => machine.name === next.name);

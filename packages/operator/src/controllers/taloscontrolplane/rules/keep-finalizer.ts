@@ -6,7 +6,7 @@ import type { Rule } from "../../../model/decision.ts";
 export const keepFinalizers: Rule = {
   name: "keepFinalizers",
   decide(assessed) {
-    const { seen } = assessed;
+    const { seen, byName } = assessed;
     const actions: Action[] = [];
     if (!(seen.controlPlane.metadata.finalizers ?? []).includes(finalizers.talosControlPlane))
       actions.push({ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });
@@ -14,7 +14,7 @@ export const keepFinalizers: Rule = {
       (object) =>
         object.metadata.deletionTimestamp === undefined &&
         !(object.metadata.finalizers ?? []).includes(finalizers.talosMachine) &&
-        seen.machines.some(({ declared }) => declared.isHandMade === true && declared.name === object.metadata.name),
+        byName.get(object.metadata.name)?.declared.isHandMade === true,
     );
     for (const { metadata } of handMade) actions.push({ kind: "AddFinalizer", object: { kind: "TalosMachine", name: metadata.name } });
     return actions.length === 0
