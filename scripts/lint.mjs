@@ -5,6 +5,7 @@ const steps = [
   ["node_modules/oxlint/bin/oxlint", "--type-aware", "--deny-warnings"],
   ["scripts/lint-ports.mjs"],
   ["scripts/lint-imports.mjs"],
+  ["scripts/lint-functions.mjs"],
   ["node_modules/prettier/bin/prettier.cjs", "--check", ".", "--log-level", "warn"],
   ["node_modules/knip/bin/knip.js", "--exclude", "types", "--no-config-hints"],
 ];

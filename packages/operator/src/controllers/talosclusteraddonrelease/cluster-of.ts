@@ -6,9 +6,9 @@ import type { ClusterValues } from "../../addons/values-template.ts";
 import { effectiveMode, isTakenOver } from "../shared/mode.ts";
 import type { ClustersByKey } from "../shared/mode.ts";
 import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
-import type { SeenCluster } from "./decide.ts";
 import { lacksNetwork } from "./without-network.ts";
 import type { ClusterFacts } from "../../model/record.ts";
+import type { SeenCluster } from "./model.ts";
 
 /** The cluster of a release, with what is written down about it once something can be installed. */
 export interface ClusterOfRelease {

@@ -28,7 +28,6 @@ import type { ClusterOfRelease } from "./cluster-of.ts";
 import { decideRelease, taskTimeoutMs } from "./decide.ts";
 import { decidePreview, unknownPlan } from "./preview.ts";
 import { lacksNetwork, withoutWaits } from "./without-network.ts";
-import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./decide.ts";
 import { driftPolicy } from "./drift.ts";
 import { hasInventory, isKnownToHelm, NOT_THERE, unreadyWorkloads } from "./health.ts";
 import type { SeenHealth } from "./health.ts";
@@ -41,6 +40,7 @@ import { turnsOf } from "./turns.ts";
 import { taskTimeOf } from "./time-of-run.ts";
 import { readAccess, readValues } from "./read-values.ts";
 import type { ClusterFacts } from "../../model/record.ts";
+import type { ReleaseDecision, ReleaseSeen, SeenWish } from "./model.ts";
 
 const FIELD_MANAGER = "talos-operator/talosclusteraddonrelease";
 

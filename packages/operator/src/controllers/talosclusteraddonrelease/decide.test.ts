@@ -5,7 +5,7 @@ import type { TalosClusterAddonRelease, TalosClusterAddonReleaseSpec, TalosClust
 import type { AddonResult, HelmFailed } from "@talos-operator/helm";
 import { wishOf } from "../../addons/wish.ts";
 import { decideRelease } from "./decide.ts";
-import type { ReleaseDecision, ReleaseSeen, SeenCluster } from "./decide.ts";
+import type { ReleaseDecision, ReleaseSeen, SeenCluster } from "./model.ts";
 
 const NOW = Date.parse("2026-05-01T12:00:00Z");
 const MINUTE = 60_000;

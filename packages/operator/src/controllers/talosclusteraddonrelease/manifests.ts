@@ -3,8 +3,8 @@ import type { AddonRun, ConditionInput, ReadyReason, TalosClusterAddonRelease } 
 import type { KeptObjects, ManifestsAppliedResult, ManifestsFailed, ManifestsFailureReason } from "@talos-operator/helm";
 import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
-import type { ReleaseDecision, ReleaseFields, ReleaseSeen } from "./decide.ts";
 import type { Failure } from "./failures.ts";
+import type { ReleaseDecision, ReleaseFields, ReleaseSeen } from "./model.ts";
 
 /** Objects are applied again so long after they were last applied, and up to a third later: a thousand releases do not meet. Milliseconds. */
 const REAPPLY_MS = 60 * 60_000;

@@ -5,12 +5,12 @@ import { addonRunId, addonRunName } from "../../addons/runner.ts";
 import type { AddonRunState } from "../../addons/runner.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
 import { hold, taskTimeoutMs } from "./decide.ts";
-import type { ReleaseAct, ReleaseDecision, ReleaseNews, ReleaseSeen } from "./decide.ts";
 import { failureOf } from "./failures.ts";
 import { isManifestsWish } from "./manifests.ts";
 import { isHeldBack } from "./rollback.ts";
 import { isLate, timesOfRun } from "./time-of-run.ts";
 import { RUNS_AT_ONCE, waitsForTurn } from "./turns.ts";
+import type { ReleaseAct, ReleaseDecision, ReleaseNews, ReleaseSeen } from "./model.ts";
 
 /** How often a run is looked at, and how soon what cannot be told is tried again. Milliseconds. */
 const LOOK_MS = 2_000;

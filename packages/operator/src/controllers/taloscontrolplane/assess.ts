@@ -25,25 +25,7 @@ import type { ClusterFacts } from "../../model/record.ts";
  */
 export function assess(seen: Observed): Assessment {
   const facts = factsOf(seen);
-  const workers = new Map(seen.workers.map((worker) => [worker.metadata.name, worker]));
-  const assessed = (machine: SeenMachine, isListed: boolean): AssessedMachine => {
-    const { name, owner } = machine.declared;
-    const fact = machineFact(facts, name);
-    return {
-      ...machine,
-      isListed,
-      fact,
-      identity: facts === undefined || fact === undefined ? undefined : identityOf(facts, fact),
-      isMember: mayHoldConfig(fact),
-      intents: facts === undefined ? [] : (indexOfIntents(facts).get(name) ?? []),
-      pool: owner.kind === "TalosWorker" ? workers.get(owner.name) : undefined,
-      config: seen.configs?.get(name),
-      drain: seen.drains?.get(name),
-      isReady: isReadyNode(machine),
-    };
-  };
-  const machines = seen.machines.map((machine) => assessed(machine, true));
-  const former = seen.former.map((machine) => assessed(machine, false));
+  const { machines, former } = machinesOf(seen, facts);
   const membership = once(() => etcdMembership(seen));
   const etcd = once(() => settled(membership()));
   // What cannot be told without a record is told of none.
@@ -104,6 +86,31 @@ export function assess(seen: Observed): Assessment {
     },
   };
   return assessment;
+}
+
+/** Every machine with what is known of it, listed or not. */
+function machinesOf(seen: Observed, facts: ClusterFacts | undefined): Pick<Assessment, "machines" | "former"> {
+  const workers = new Map(seen.workers.map((worker) => [worker.metadata.name, worker]));
+  const assessed = (machine: SeenMachine, isListed: boolean): AssessedMachine => {
+    const { name, owner } = machine.declared;
+    const fact = machineFact(facts, name);
+    return {
+      ...machine,
+      isListed,
+      fact,
+      identity: facts === undefined || fact === undefined ? undefined : identityOf(facts, fact),
+      isMember: mayHoldConfig(fact),
+      intents: facts === undefined ? [] : (indexOfIntents(facts).get(name) ?? []),
+      pool: owner.kind === "TalosWorker" ? workers.get(owner.name) : undefined,
+      config: seen.configs?.get(name),
+      drain: seen.drains?.get(name),
+      isReady: isReadyNode(machine),
+    };
+  };
+  return {
+    machines: seen.machines.map((machine) => assessed(machine, true)),
+    former: seen.former.map((machine) => assessed(machine, false)),
+  };
 }
 
 function poolsOf(machines: readonly AssessedMachine[], former: readonly AssessedMachine[]): ReadonlyMap<string, AssessedPool> {
