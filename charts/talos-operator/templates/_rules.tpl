@@ -19,7 +19,7 @@
 # the memory of a cluster: intents before they are sent, facts that must not be forgotten
 - apiGroups: [talos-operator.dev]
   resources: [clusterrecords]
-  verbs: [create, delete, get, list, patch, update]
+  verbs: [create, delete, get, list, patch]
 # whole machine configs that configRef names, by name; never listed or watched
 - apiGroups: ['']
   resources: [configmaps]

@@ -61,7 +61,7 @@ export const permissions: readonly Permission[] = [
     why: "the memory of a cluster: intents before they are sent, facts that must not be forgotten",
     group: own,
     resources: ["clusterrecords"],
-    verbs: ["create", "delete", "get", "list", "patch", "update"],
+    verbs: ["create", "delete", "get", "list", "patch"],
   },
   {
     feature: "clusters",

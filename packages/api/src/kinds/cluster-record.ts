@@ -5,7 +5,7 @@ import { API_VERSION, OPERATOR_GROUP } from "../groups.ts";
 import { beyondSchema } from "../schema/beyond.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { integer, list, object, oneOf, required, string } from "../schema/field.ts";
+import { integer, list, object, oneOf, required, string, stringMap } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { recordedCniField } from "./cni.ts";
 
@@ -168,6 +168,28 @@ const snapshot = object(
 export interface OpenSnapshot extends Infer<typeof snapshot> {}
 const snapshotField: Field<OpenSnapshot, false> = snapshot;
 
+const operation = object(
+  {
+    id: required(string({ description: "Unique within the record.", maxLength: 64 })),
+    kind: required(
+      string({ description: "Which procedure it is. A release that does not know it leaves the cluster alone.", maxLength: 64 }),
+    ),
+    phase: required(string({ description: "The step of the procedure that it is in.", maxLength: 64 })),
+    startedAt: required(time("When it was begun.")),
+    since: required(time("Since when it is in its phase.")),
+    inputs: required(stringMap({ description: "What it was begun with: it goes on with that, whatever the spec says by then." })),
+    releasedBy: string({ description: "What ends the wait that it is in; absent while it waits for nothing.", maxLength: 512 }),
+  },
+  { description: "A procedure of several steps, from before its first effect until its end was seen." },
+);
+
+/** A procedure of several steps, from before its first effect until its end was seen. What touches one machine for it is an intent of that machine. */
+export interface OpenOperation extends Infer<typeof operation> {}
+const operationField: Field<OpenOperation, false> = operation;
+
+/** How many procedures may be open at once. */
+const MAX_OPERATIONS = 16;
+
 const appliedTemplate = object(
   {
     secretName: required(string({ description: "Secret that holds the template, without any value of the bundle.", maxLength: 253 })),
@@ -261,6 +283,11 @@ const spec = object(
       maxItems: MAX_KNOWN_MACHINES,
     }),
     snapshot: snapshotField,
+    operations: list<OpenOperation>(operationField, {
+      description: "Procedures of several steps that are open, oldest first. Not written by this release.",
+      listType: "atomic",
+      maxItems: MAX_OPERATIONS,
+    }),
     appliedTemplates: list<AppliedTemplate>(appliedTemplate, {
       description: "Templates of machine configs that were applied, oldest first.",
       listType: "atomic",

@@ -136,6 +136,18 @@ export const jsonPatchCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: "a JSON patch that names a resourceVersion which is gone is a Conflict",
+    run: async (w) => {
+      const created = await w.create(w.widgets(), w.widget("a"));
+      const operations = [
+        { op: "replace", path: "/metadata/resourceVersion", value: metaOf(created)["resourceVersion"] },
+        { op: "replace", path: "/spec/size", value: 2 },
+      ];
+      await w.ok(w.patch(w.widgets("a"), "json", operations));
+      await w.refused(w.patch(w.widgets("a"), "json", operations), { status: 409, reason: "Conflict" });
+    },
+  },
+  {
     name: "a JSON patch with more than 10,000 operations is refused",
     run: async (w) => {
       await w.create(w.core("configmaps"), w.configMap("a"));

@@ -175,7 +175,7 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/execute.ts`,
-        find: "await records.update(record);",
+        find: "await replaceRecord(records, before, record);",
         replace: `await records.patch(
             { namespace, name },
             { type: "json", operations: [{ op: "replace", path: "/spec", value: record.spec }] },

@@ -109,14 +109,12 @@ export const writeGuards: readonly Mutant[] = [
   ]),
   without("a-new-record", "there is a record by now", ["K2"], "writes", [
     execute,
-    "action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);",
-    `action.ifResourceVersion === undefined
-        ? await records.create(record).catch(async () => records.update({ ...record, metadata: (await records.get({ namespace, name })).metadata }))
-        : await records.update(record);`,
+    "? await records.create(record)",
+    "? await records.create(record).catch(async () => records.update({ ...record, metadata: (await records.get({ namespace, name })).metadata }))",
   ]),
   without("the-record-that-was-read", "the record changed since it was read", ["K2"], "writes", [
     execute,
-    ": await records.update(record);",
+    ": await replaceRecord(records, before, record);",
     ": await records.update({ ...record, metadata: (await records.get({ namespace, name })).metadata });",
   ]),
   without("fields-that-are-kept", "the API server dropped fields of the record", ["K2"], "writes", [

@@ -74,7 +74,7 @@ describe("a clock that is set back by hours while a machine tries its settings",
       ...real,
       async send(request, options) {
         const answer = await real.send(request, options);
-        if (isArmed && request.method === "PUT" && request.path.includes("/clusterrecords/")) setBack();
+        if (isArmed && request.method === "PATCH" && request.path.includes("/clusterrecords/")) setBack();
         return answer;
       },
     });

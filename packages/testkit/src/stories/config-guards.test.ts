@@ -177,7 +177,7 @@ describe("between the decision and the send", () => {
       let isArmed = false;
       let now = (): number => 0;
       const fails = (method: string, path: string, before: boolean): boolean => {
-        if (!path.includes("/clusterrecords") || before !== isBefore || method !== (isBefore ? "GET" : "PUT")) return false;
+        if (!path.includes("/clusterrecords") || before !== isBefore || method !== (isBefore ? "GET" : "PATCH")) return false;
         if (isArmed && !isBefore) {
           isArmed = false;
           return true;

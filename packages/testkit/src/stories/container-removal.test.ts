@@ -69,7 +69,7 @@ test("containers that are paused by themselves once their removal is decided do 
     watch.hold();
     await world.time.advance(10_000);
     const mode = { "talos.alperen.cloud/reconcile-mode": "disable" };
-    interruption.begin({ call: /^PUT .*clusterrecords/, side: "after" }, async () => {
+    interruption.begin({ call: /^PATCH .*clusterrecords/, side: "after" }, async () => {
       for (const name of ["demo-10.5.0.2", "demo-10.5.0.3"])
         await world.client
           .resource(kinds.machine)

@@ -6,7 +6,7 @@ import type { Moment } from "./interruption.ts";
 
 /** A few of the moments; `EDITS=all`, or a part of a course's name, plays every one of them. */
 const chosen: readonly (readonly [course: Course, at: Moment, word: string, later?: string])[] = [
-  [creation, { call: /^PUT .*clusterrecords/, side: "after", isKilled: true }, "r2", "r1"],
+  [creation, { call: /^PATCH .*clusterrecords/, side: "after", isKilled: true }, "r2", "r1"],
   [rollout, { call: /^ApplyConfiguration 10\.5\.0\.1/, side: "after" }, "r2", "r1"],
   [stagingTwice, { call: /^Reboot/, side: "before" }, "r2"],
   [network, { call: /^MetaWrite/, side: "before" }, "r2"],

@@ -36,6 +36,7 @@ import { writeMeta } from "./effects/write-meta.ts";
 import { tendCertificates } from "./effects/tend-certificates.ts";
 import { cordonAndDrain, deleteNode, lookAtNodes, uncordonNode } from "./effects/tend-nodes.ts";
 import { writeKubeconfig, writeTalosconfig } from "./effects/write-access.ts";
+import { replaceRecord } from "./record/replace-record.ts";
 import { printRecord, readRecord } from "./record/facts-codec.ts";
 import { machineFact } from "./record/facts.ts";
 import { concernedBy } from "./held.ts";
@@ -380,7 +381,10 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
     if (!known.includes(intent)) session.noteSent(begunKey(intent.machine), "unknown", begunWord(intent));
   try {
     const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
-    const stored = action.ifResourceVersion === undefined ? await records.create(record) : await records.update(record);
+    const stored =
+      action.ifResourceVersion === undefined || before === undefined || before === "absent"
+        ? await records.create(record)
+        : await replaceRecord(records, before, record);
     session.record = { at: clock.now(), value: stored };
     if (seen.record.kind === "present" && action.ifResourceVersion !== undefined) effects.written(seen.record.value.facts, action.facts);
     for (const { name, spki } of newlyPinned(action.facts, seen)) session.noteSent(pinKey(name), "answered", spki);

@@ -2,6 +2,7 @@ import { clusterRecordResource, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, OpenSnapshot } from "@talos-operator/api";
 import { isConflict } from "@talos-operator/kube-runtime";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import { replaceRecord } from "../taloscontrolplane/record/replace-record.ts";
 
 /** What the record says about who is at work on the control planes of a cluster. */
 export interface RecordClaims {
@@ -38,7 +39,7 @@ export async function claimSnapshot(cluster: ObjectKey, claim: OpenSnapshot, cli
   const { disrupted, snapshot } = claimsOf(record, now);
   if (record === undefined || disrupted !== undefined || (snapshot !== undefined && snapshot.run !== claim.run)) return false;
   try {
-    await records.update({ ...record, spec: { ...record.spec, snapshot: claim } });
+    await replaceRecord(records, record, { ...record, spec: { ...record.spec, snapshot: claim } });
     return true;
   } catch (thrown) {
     if (isConflict(thrown)) return false;
@@ -53,7 +54,7 @@ export async function releaseSnapshot(cluster: ObjectKey, run: string, client: K
   if (record?.spec.snapshot?.run !== run) return true;
   const { snapshot: _over, ...spec } = record.spec;
   try {
-    await records.update({ ...record, spec });
+    await replaceRecord(records, record, { ...record, spec });
     return true;
   } catch (thrown) {
     if (isConflict(thrown)) return false;

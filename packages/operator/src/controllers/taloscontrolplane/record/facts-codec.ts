@@ -34,7 +34,12 @@ export function newerWord(record: ClusterRecord): string | undefined {
   const { openControlPlaneIntent, openWorkerIntents = [] } = record.spec;
   const open = [...(openControlPlaneIntent === undefined ? [] : [openControlPlaneIntent]), ...openWorkerIntents];
   const stranger = open.find(({ what }) => !intentKinds.some((known) => known === what));
-  const found = beyondThisRelease(record) ?? (stranger === undefined ? undefined : `the intent ${stranger.what}`);
+  const [operation] = record.spec.operations ?? [];
+  const found =
+    beyondThisRelease(record) ??
+    (stranger === undefined ? undefined : `the intent ${stranger.what}`) ??
+    // This release has no procedure of several steps: whoever began one has to end it.
+    (operation === undefined ? undefined : `the operation ${operation.kind}`);
   looked.set(record, found);
   return found;
 }
