@@ -47,6 +47,29 @@ describe("a machine that loses power", () => {
       }));
 });
 
+test("a machine that does not come back from its installation is said to be unreachable by its own object, its pool and its cluster", () =>
+  tell({}, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.4"]));
+    await world.start();
+    await world.untilReady();
+    const lost = world.datacenter.machine("10.5.0.5");
+    const stop = world.datacenter.onMachine((machine) => {
+      if (machine.address === lost.address && machine.state.stage === "installing") lost.powerOff();
+    });
+    const metalSpec = { machines: [{ address: "10.5.0.4" }, { address: lost.address }] };
+    const value = { spec: { worker: { metalSpec } } };
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    await world.until("it installs", async () => (await world.condition(kinds.machine, "Ready", worker))?.reason === "Configuring");
+    // Ten minutes, the pause between two looks at what is silent, and the pauses between statuses.
+    await world.time.advance(12 * 60_000);
+    stop();
+    assert.equal((await world.condition(kinds.machine, "Ready", worker))?.reason, "MachineUnreachable");
+    for (const type of [kinds.worker, kinds.cluster]) {
+      const { message = "" } = (await world.condition(type, "Ready")) ?? {};
+      assert.match(message, /demo-10\.5\.0\.5: Unreachable/, type.kind);
+    }
+  }));
+
 const versionOf = async (world: Story, name: string): Promise<unknown> => {
   const status: Readonly<Record<string, unknown>> | undefined = (await world.get(kinds.machine, name))?.status;
   return status?.["observedVersion"];

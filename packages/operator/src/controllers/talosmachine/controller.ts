@@ -15,7 +15,9 @@ import { nodeNameOf, placeOf, stageOf } from "./place.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
+import { installsForMs } from "../taloscontrolplane/conditions/machine-state.ts";
 import type { Look } from "../../model/look.ts";
+import type { MachineFact } from "../../model/record.ts";
 
 /** Reports follow looks after this pause, so that a machine that changes fast is written once. That it is a ready node is what everybody waits for. */
 export function reportAfterMs(look: Look): number {
@@ -29,6 +31,13 @@ const FIRST_REPORT_AFTER_MS = 1_000;
 
 /** Least pause between two reports about one machine, unless its state word changes. */
 const REPORT_EVERY_MS = 2_000;
+
+/** When a report turns without a look that shows anything else: a machine that installs is unreachable once it takes too long. */
+function againAfterMs(look: Look, fact: MachineFact | undefined): number | undefined {
+  const installsMs = installsForMs(look, fact);
+  // A machine that is silent is looked at every now and then, and counts by the last look.
+  return installsMs === undefined ? undefined : Math.max(installsMs, REPORT_EVERY_MS);
+}
 
 /** What the reporter needs. */
 export interface MachineControllerOptions extends ControllerPorts, TalosCaches {
@@ -133,7 +142,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
         judgedStatus(machine, fields, { conditions: report.conditions, hasOpenEffect: known?.hasOpenEffect === true }),
         REPORT_EVERY_MS,
       );
-      return { requeueAfterMs };
+      return { requeueAfterMs: requeueAfterMs ?? (known === undefined ? undefined : againAfterMs(known.look, known.fact)) };
     },
     watches: [
       watchOf({ informer: machines, why: "the machine is reported about", predicate: (delta) => !statuses.isOwn(delta) }),

@@ -35,13 +35,14 @@ export function stateOf({ look }: SeenMachine): string {
 
 /** Who was sent a configuration installs and reboots with it: that it is silent meanwhile is no news. */
 export function isInstalling(look: Look, fact: MachineFact | undefined): boolean {
-  return (
-    look.kind === "silent" &&
-    look.stopped === undefined &&
-    mayHoldConfig(fact) &&
-    fact?.appliedHash === undefined &&
-    silentForMs(look) < COMES_BACK_MS
-  );
+  return installsForMs(look, fact) !== undefined;
+}
+
+/** How much longer the silence of a machine counts as its installation; `undefined` = it does not. No look tells that this is over. */
+export function installsForMs(look: Look, fact: MachineFact | undefined): number | undefined {
+  if (look.kind !== "silent" || look.stopped !== undefined || !mayHoldConfig(fact) || fact.appliedHash !== undefined) return undefined;
+  const leftMs = COMES_BACK_MS - silentForMs(look);
+  return leftMs > 0 ? leftMs : undefined;
 }
 
 /** Why a machine that comes up is not ready: with its first configuration, or for another boot. */
