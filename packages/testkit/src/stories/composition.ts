@@ -28,7 +28,9 @@ export function tellComposition(
   options: StoryOptions & { readonly files?: MemoryFiles },
   story: (world: CompositionStory) => Promise<void>,
 ): Promise<void> {
+  const { from } = options;
   const files = options.files ?? createMemoryFiles();
+  for (const [path, text] of Object.entries(from?.files ?? {})) files.put(path, text);
   const machines: readonly MachineSpec[] =
     options.machines ?? Array.from({ length: 10 }, (_, index) => ({ address: `10.5.0.${index + 1}` }));
   return tell({ ...options, machines, files }, async (world) => {
@@ -41,6 +43,7 @@ export function tellComposition(
       timers: time.timers,
       random: createSeededRandom(7),
       log,
+      ...(from?.given === undefined ? {} : { given: new Map(Object.entries(from.given)) }),
     });
     const cluster: CompositionStory["cluster"] = (name = "demo", namespace = "default") =>
       client.resource<ClusterObject & KubeObject>(kinds.kubernetesCluster).tryGet({ namespace, name });

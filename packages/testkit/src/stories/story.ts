@@ -10,7 +10,7 @@ import { createOperator } from "@talos-operator/operator";
 // Loads what the operator loads late: that takes real time, which the clock of this world knows nothing of.
 import "@talos-operator/operator/testing";
 import type { AddonDependencies, BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
-import type { Clock, FileTree, Keys, KubeTransport, Logger, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, FileTree, Keys, KubeTransport, Logger, RandomSource, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
@@ -18,7 +18,9 @@ import { createLife, never } from "../simulate/life.ts";
 import type { Life } from "../simulate/life.ts";
 import { recorded } from "../world/accesses.ts";
 import type { Access } from "../world/accesses.ts";
+import { copiedStore } from "../world/copied-store.ts";
 import { grantPermissions, operatorAccount } from "../world/operator-account.ts";
+import type { RecordedWorld } from "../world/recorded-world.ts";
 import { rerouted } from "../world/rerouted.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { cutBy, diesWithItsCall } from "../world/dies-with-its-call.ts";
@@ -81,6 +83,8 @@ export interface StoryOptions {
   readonly hasWorkloadControllers?: boolean;
   /** Kinds that are installed. Default: ours. */
   readonly crds?: readonly CustomResourceDefinition[];
+  /** What another release left behind, to go on from: its machines win over `machines` of the same address. Default: nothing. */
+  readonly from?: RecordedWorld;
 }
 
 /** An object with conditions. */
@@ -159,10 +163,14 @@ export function demoCluster(
 
 /** A simulated world with its operator not yet started; whoever makes one ends it. */
 export async function createStory(options: StoryOptions): Promise<Story> {
-  const time = createVirtualTime();
+  const { from } = options;
+  const time = createVirtualTime(from?.at);
+  // Keys and UIDs that a story goes on from were drawn from the same numbers: what is made now is none of them.
+  const random = (n: number): RandomSource => createSeededRandom(from === undefined ? n : n + 1_000);
   const ports = { clock: time.clock, timers: time.timers };
-  const keys = createValueKeys(createSeededRandom(1));
-  const api = await createApiServer({ store: createMemoryStore(), ...ports, random: createSeededRandom(2) });
+  const keys = createValueKeys(random(1));
+  const store = from === undefined ? createMemoryStore() : copiedStore(from.objects);
+  const api = await createApiServer({ store, ...ports, random: random(2) });
   const truth = api.transport({ name: "story", groups: ["system:masters"] });
   const client = createKubeClient(truth);
   const kube = api.transport(operatorAccount);
@@ -176,21 +184,18 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   const isConnected = (address: string): boolean =>
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
   const isFull = (key: string): boolean => isEtcdFull(datacenter, key);
-  const workloads = createDialledWorkloads({
-    ...ports,
-    random: createSeededRandom(4),
-    keys,
-    isConnected,
-    isFull,
-    controllers: options.hasWorkloadControllers === true,
-  });
+  const workloads = createDialledWorkloads(
+    { ...ports, random: random(4), keys, isConnected, isFull, controllers: options.hasWorkloadControllers === true },
+    new Map(Object.entries(from?.workloads ?? {}).map(([key, content]) => [key, copiedStore(content)])),
+  );
   const datacenter = createDatacenter({
     ...ports,
-    random: createSeededRandom(3),
+    random: random(3),
     keys,
     machines: options.machines ?? Array.from({ length: 6 }, (_, index) => ({ address: `10.5.0.${index + 1}` })),
     timings: options.timings ?? instantTimings,
     workload: workloads.api,
+    ...(from === undefined ? {} : { snapshot: from.datacenter }),
     onCall: (event: CallEvent) => {
       if (!event.mutating) return;
       const call = `${event.path.slice(event.path.lastIndexOf("/") + 1)} ${event.machine}`;
@@ -266,7 +271,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
         names: { resolve: async (name) => options.names?.get(name) ?? [] },
         clock,
         timers: mortalTimers(time.timers, life),
-        random: createSeededRandom(100 + starts),
+        random: random(100 + starts),
         keys,
         log: options.log ?? silentLog,
         options: { leaderElection: false, identity: `story-${starts}`, ...options.operator },
