@@ -115,16 +115,11 @@ export function createMachineController(options: MachineControllerOptions): Cont
       // Before the first look there is nothing to say that the next moment would not correct, and what an earlier process said may still hold.
       if ((known === undefined || known.look.kind === "not-asked") && pool !== undefined) return { requeueAfterMs: 2_000 };
       const report = decideMachine({
+        look: { kind: "not-asked" },
+        fact: undefined,
+        hasRecord: false,
+        ...known,
         machine,
-        look: known?.look ?? { kind: "not-asked" },
-        fact: known?.fact,
-        declared: known?.declared,
-        identity: known?.identity,
-        sent: known?.sent,
-        underWay: known?.underWay,
-        stopped: known?.stopped,
-        hasRecord: known?.hasRecord === true,
-        areKeysInDoubt: known?.areKeysInDoubt === true,
         hasOwner: pool !== undefined,
         isPoolGoing: pool?.metadata.deletionTimestamp !== undefined,
       });

@@ -221,6 +221,7 @@ for (const { name, want, ...seen } of [
     underWay: "reset",
     want: "Resetting",
   },
+  { name: "its reset may have been sent, by another process", look: silent, fact: known, hasOpenEffect: true, want: "Unreachable" },
   { name: "it waits for its drain", look: running(), fact: read, want: "Available" },
   { name: "it boots with other settings", look: shows("rebooting"), fact: read, underWay: "reboot", want: "Rebooting" },
   { name: "it does not answer while it boots with other settings", look: silent, fact: read, underWay: "reboot", want: "Rebooting" },
@@ -230,6 +231,14 @@ for (const { name, want, ...seen } of [
   test(`machine: is ${want} when ${name}`, () => {
     assert.equal(decideMachine({ machine, hasOwner: true, hasRecord: true, ...seen }).state, want);
   });
+
+test("machine: one whose configuration was never read back does not install while something else is under way on it", () => {
+  const said = (hasOpenEffect: boolean): string | undefined =>
+    decideMachine({ machine, look: silent, fact: known, hasOpenEffect, hasOwner: true, hasRecord: true }).conditions.find(
+      ({ type }) => type === "Ready",
+    )?.reason;
+  assert.deepEqual([said(false), said(true)], ["Configuring", "MachineUnreachable"]);
+});
 
 for (const [told, want] of [
   ["IdentityMismatch", "IdentityMismatch"],

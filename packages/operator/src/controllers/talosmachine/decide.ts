@@ -39,6 +39,8 @@ export interface MachineSeen {
   readonly hasOwner: boolean;
   /** True while that object is being deleted. */
   readonly isPoolGoing?: boolean;
+  /** A change of it was begun, and its end was not seen. */
+  readonly hasOpenEffect?: boolean;
 }
 
 /** What is reported. */
@@ -117,8 +119,9 @@ function stateOf(seen: MachineSeen): MachineState {
   }
   if (isOther(look)) return "IdentityMismatch";
   if (look.kind === "maintenance" && look.spki !== fact.spki) return "IdentityMismatch";
-  // What was read from it once was there: it is past its installation.
-  if (fact.appliedHash === undefined || look.kind === "maintenance" || look.kind === "not-asked") return "Installing";
+  if (look.kind === "maintenance" || look.kind === "not-asked") return "Installing";
+  // What was read from it once was there, and nothing was begun on it before that: it is past its installation.
+  if (fact.appliedHash === undefined && seen.hasOpenEffect !== true) return "Installing";
   return underWay === "reboot" ? "Rebooting" : "Unreachable";
 }
 
@@ -147,7 +150,7 @@ function isOther(look: Look): boolean {
 }
 
 function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
-  const { machine, look, fact, hasOwner, hasRecord, declared, sent, stopped } = seen;
+  const { machine, look, fact, hasOwner, hasRecord, declared, sent, stopped, hasOpenEffect = false } = seen;
   const { name } = machine.metadata;
   if (!hasOwner)
     return {
@@ -165,7 +168,7 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
     case "silent":
       if (look.stopped !== undefined) return look.stopped;
       return wasConfigured
-        ? silentOf(look, fact)
+        ? silentOf(look, fact, hasOpenEffect)
         : { reason: "WaitingForMachines", message: `No answer: ${look.detail}. Boot the machine into maintenance mode.` };
     case "not-talos":
       return { reason: "NotTalos", message: `What answers is not Talos: ${look.detail}. Correct the address, or boot Talos there.` };
@@ -223,8 +226,8 @@ function runningOf(look: Running, fact: MachineFact | undefined): Finding<Reason
 }
 
 /** Who was sent a configuration installs and reboots with it, unheard; one that was read since, or stays away for longer, is away. */
-function silentOf(look: Silent, fact: MachineFact): Finding<ReasonOf<"Ready">> {
-  if (isInstalling(look, fact)) return { reason: "Configuring", message: "Rebooting after install." };
+function silentOf(look: Silent, fact: MachineFact, hasOpenEffect: boolean): Finding<ReasonOf<"Ready">> {
+  if (!hasOpenEffect && isInstalling(look, fact)) return { reason: "Configuring", message: "Rebooting after install." };
   return { reason: "MachineUnreachable", message: `Unreachable: ${look.detail}. Check its power and network.` };
 }
 

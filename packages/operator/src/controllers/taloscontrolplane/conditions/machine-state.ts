@@ -54,8 +54,9 @@ export function comingUpReason(fact: MachineFact | undefined): "Configuring" | "
 export function comingUpOf({ declared, look }: SeenMachine, facts: ClusterFacts): "Configuring" | "Booting" | undefined {
   const fact = machineFact(facts, declared.name);
   if (look.kind === "running") return isComingUp(look) ? comingUpReason(fact) : undefined;
-  if (isInstalling(look, fact)) return "Configuring";
-  return look.kind === "silent" && intentOn(facts, declared.name)?.what === "Reboot" ? "Booting" : undefined;
+  const open = intentOn(facts, declared.name);
+  if (open === undefined) return isInstalling(look, fact) ? "Configuring" : undefined;
+  return look.kind === "silent" && open.what === "Reboot" ? "Booting" : undefined;
 }
 
 /** What keeps a machine from being a ready node. */
