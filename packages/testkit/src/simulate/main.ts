@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -11,9 +12,10 @@ import { createReport, joinReports, tellLife, type Report, type RunResult } from
 import type { RunOptions } from "./run.ts";
 import type { Workload } from "./workload.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--compare-recorded] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N] [--until-violation] [--json]
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
+--compare-recorded plays lives without any fault, of all workloads unless one is named, and compares what each machine gets with what an earlier release did.
 --trouble rotate goes round over the workloads and over all troubles, N lives in all, and tells of each how it is played again alone.
 --slice I/N plays every N-th of them, from the I-th.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
@@ -30,6 +32,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     slice: { type: "string" },
     "crash-plans": { type: "boolean", default: false },
+    "compare-recorded": { type: "boolean", default: false },
     "until-violation": { type: "boolean", default: false },
     json: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
@@ -54,6 +57,7 @@ async function simulate(): Promise<void> {
   // Only now may the product be imported: a mutant is planted while it loads.
   if (mutant !== undefined) plantMutant(mutant);
   const { planClean, planCrashes, planRuns } = await import("./plan-runs.ts");
+  const { playRecorded, readRecording } = await import("./recorded-lives.ts");
   const { planRotation } = await import("./rotation.ts");
   const { ADDON_TROUBLES, BACKUP_TROUBLES, LATER_TROUBLES, TROUBLES } = await import("./troubles.ts");
   const { workloads } = await import("./workloads/index.ts");
@@ -65,7 +69,8 @@ async function simulate(): Promise<void> {
   const troubles =
     (rotates ? known : findTroubles([...known, ...BACKUP_TROUBLES, ...ADDON_TROUBLES])) ??
     (mutant?.trouble === undefined ? undefined : [mutant.trouble]);
-  const wanted = values.workload ?? (values["crash-plans"] ? "all" : (mutant?.workload ?? "create"));
+  const playsAll = values["crash-plans"] || values["compare-recorded"];
+  const wanted = values.workload ?? (playsAll ? "all" : (mutant?.workload ?? "create"));
   const chosen = wanted === "all" ? workloads : workloads.filter(({ name }) => name === wanted);
   if (chosen.length === 0) fail(`there is no workload "${wanted}"; --workload list names them`);
   const subject = { seed: integer("seed"), workload: wanted, mutant: mutant?.name };
@@ -79,6 +84,11 @@ async function simulate(): Promise<void> {
   if (chosen.length > 1) return tell(joinReports(subject, await playApart(chosen)));
   const results: RunResult[] = [];
   const begunAt = Date.now();
+  if (values["compare-recorded"]) {
+    const recording = readRecording((file) => readFileSync(file, "utf8"));
+    for (const workload of chosen) results.push(...(await playRecorded(workload, recording, run)));
+    return tell(createReport(subject, results));
+  }
   for (const workload of chosen) {
     const input = { ...subject, workload, runs: integer("runs"), troubles };
     let planned = values["crash-plans"] ? [] : planRuns(input);
@@ -138,7 +148,7 @@ function playInTwo(workload: string): Promise<readonly Report[]> {
 /** What processes of a part are told that this one was told. */
 function passedOn(): readonly string[] {
   const rest = ["--seed", values.seed, "--runs", values.runs, "--json"];
-  for (const flag of ["crash-plans", "until-violation"] as const) if (values[flag]) rest.push(`--${flag}`);
+  for (const flag of ["crash-plans", "compare-recorded", "until-violation"] as const) if (values[flag]) rest.push(`--${flag}`);
   for (const option of ["mutant", "trouble"] as const) if (values[option] !== undefined) rest.push(`--${option}`, values[option]);
   return rest;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EffectId } from "./effects.ts";
 import type { FaultClass } from "./fault.ts";
+import type { MachineEffects } from "./machine-effects.ts";
 import type { RunOptions } from "./run.ts";
 
 /** One broken invariant. */
@@ -30,6 +31,7 @@ export interface RunResult {
   readonly decisions: number;
   readonly effects: ReadonlyMap<EffectId, EffectCounts>;
   readonly traceHash: string;
+  readonly machineEffects: MachineEffects;
 }
 
 /** The JSON of `npm run simulate -- --json`. */

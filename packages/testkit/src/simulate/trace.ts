@@ -4,6 +4,8 @@ import { createHash } from "node:crypto";
 export interface Trace {
   add(line: string): void;
   readonly length: number;
+  /** All lines, each with the milliseconds since the begin. */
+  lines(): readonly string[];
   /** The last `count` lines without renewals of the lease, which say nothing. */
   tail(count: number): readonly string[];
   /** SHA-256 over all lines, hex. */
@@ -20,6 +22,7 @@ export function createTrace(now: () => number): Trace {
     get length() {
       return lines.length;
     },
+    lines: () => lines,
     tail: (count) => lines.filter((line) => !/ K8 /.test(line)).slice(-count),
     hash: () =>
       createHash("sha256")

@@ -16,6 +16,7 @@ import { judgeConditions } from "./condition-rules.ts";
 import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
 import { createInvariants, READ_JUST_BEFORE_MS, type Invariants } from "./invariants.ts";
+import { machineEffectsOf } from "./machine-effects.ts";
 import { createObjectView } from "./object-view.ts";
 import { createOperators } from "./operators.ts";
 import { emptyCounts, type EffectCounts, type RunResult, type Violation } from "./report.ts";
@@ -498,6 +499,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         decisions: operators.decisions(),
         effects,
         traceHash: trace.hash(),
+        machineEffects: machineEffectsOf(trace.lines()),
       };
     },
   };
