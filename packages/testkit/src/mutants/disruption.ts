@@ -2,6 +2,9 @@ import { brain, type Mutant } from "./mutant.ts";
 
 const budget = `${brain}/disruption/pool-budget.ts`;
 const tests = [`${brain}/disruption/pool-budget.test.ts`] as const;
+const slot = `${brain}/disruption/control-plane-slot.ts`;
+const slotTests = [`${brain}/disruption/control-plane-slot.test.ts`] as const;
+const marginTests = [`${brain}/disruption/control-plane-margin.test.ts`] as const;
 
 /** Faults of the budget that removals and rollouts of a pool share. */
 export const disruption: readonly Mutant[] = [
@@ -52,6 +55,54 @@ export const disruption: readonly Mutant[] = [
     about: "lets a worker that is down wait for others of its pool",
     tests,
     edits: [{ file: budget, find: 'if (!isReadyNode(machine)) return { kind: "free" };', replace: "" }],
+  },
+  {
+    name: "drains-hold-no-place",
+    about: "empties a second control plane of its pods for a boot while one that leaves is being emptied (S11)",
+    tests: slotTests,
+    edits: [{ file: slot, find: "return bid.under === undefined ? heldByDrain(assessed, bid) : undefined;", replace: "return undefined;" }],
+  },
+  {
+    name: "boot-before-removal",
+    about: "lets the drain for a boot hold up a control plane that leaves, against the order of priorities",
+    tests: slotTests,
+    edits: [{ file: slot, find: 'rankOf(isListed ? "boot" : "remove")', replace: 'rankOf("remove")' }],
+  },
+  {
+    name: "boots-again-without-a-look",
+    about: "orders a boot again under its intent though another control plane has died since (S10)",
+    tests: [`${brain}/rules/settle-config.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/settle-config.ts`,
+        find: 'member, under }).kind === "granted"',
+        replace: 'member, under }).kind !== "held" || seen.mayDisturb',
+      },
+    ],
+  },
+  {
+    name: "workers-beside-two-away",
+    about: "counts one control plane as out where one is away and another about to boot, and drains workers beside both",
+    tests: marginTests,
+    edits: [
+      {
+        file: `${brain}/disruption/control-plane-margin.ts`,
+        find: "away.length + (busy === undefined || isCounted ? 0 : 1)",
+        replace: "Math.max(away.length, busy === undefined || isCounted ? 0 : 1)",
+      },
+    ],
+  },
+  {
+    name: "pool-goes-beside-a-dead-control-plane",
+    about: "drains the workers of a deleted pool while a control plane is away and etcd could lose no other",
+    tests: [`${brain}/rules/deletion.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/deletion.ts`,
+        find: 'return margin.kind === "none" && margin.holder.kind !== "founding"',
+        replace: 'return margin.kind === "none" && margin.holder.kind === "takeover"',
+      },
+    ],
   },
   {
     name: "boot-ends-wipe",

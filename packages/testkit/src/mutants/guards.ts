@@ -131,7 +131,7 @@ export const guards: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/rules/deletion.ts`,
-        find: 'if (declared.role === "controlplane" && isControlPlaneBusy) continue;',
+        find: 'if (declared.role === "controlplane" && hasBegunControlPlane) continue;',
         replace: "",
       },
     ],

@@ -3,9 +3,11 @@ import { brain, type Mutant } from "./mutant.ts";
 const quorum = `${brain}/membership/quorum.ts`;
 const reset = `${brain}/membership/plan-reset.ts`;
 const memberRemoval = `${brain}/membership/plan-member-removal.ts`;
+const slot = `${brain}/disruption/control-plane-slot.ts`;
 const rollout = `${brain}/config-changes/rollout.ts`;
 const tables = {
   quorum: `${brain}/membership/quorum.test.ts`,
+  slot: `${brain}/disruption/control-plane-slot.test.ts`,
   membership: `${brain}/rules/membership.test.ts`,
   settleConfig: `${brain}/rules/settle-config.test.ts`,
   configureMachines: `${brain}/rules/configure-machines.test.ts`,
@@ -149,12 +151,12 @@ export const laterLife: readonly Mutant[] = [
     name: "two-control-planes-at-once",
     about: "disturbs a control plane while another is in the middle of an effect (S11, W6)",
     stands: ["W6", "INC10", "guard T11"],
-    tests: [tables.quorum],
+    tests: [tables.slot],
     edits: [
       {
-        file: quorum,
-        find: 'if (role === "controlplane" && busy !== undefined && busy.machine !== name)',
-        replace: 'if (role === "controlplane" && busy?.machine === "")',
+        file: slot,
+        find: "if (open !== undefined && !(open.machine === bid.machine && open.what === bid.under?.what))",
+        replace: 'if (open?.machine === "")',
       },
     ],
   },
@@ -162,8 +164,8 @@ export const laterLife: readonly Mutant[] = [
     name: "new-leader-disturbs-at-once",
     about: "disturbs right after a takeover, when effects of the leader before may still take place (S32)",
     stands: ["INC8", "V1"],
-    tests: [tables.quorum, tables.membership],
-    edits: [{ file: quorum, find: "  if (!seen.mayDisturb) return wait(", replace: "  if (seen.now < 0) return wait(" }],
+    tests: [tables.slot, tables.membership],
+    edits: [{ file: slot, find: 'if (!seen.mayDisturb) return { kind: "takeover" };', replace: "" }],
   },
   {
     name: "applied-without-intent",
@@ -189,7 +191,7 @@ export const laterLife: readonly Mutant[] = [
         find: "return this.next.length > 0 || this.#isDraining;",
         replace: "return this.next.length > 99 && this.#isDraining;",
       },
-      { file: rollout, find: 'if (disturbance.kind === "wait") return hold(disturbance.message);', replace: "" },
+      { file: rollout, find: 'if ("holder" in held) return hold(whyHeld(held.holder));', replace: "" },
     ],
   },
   {

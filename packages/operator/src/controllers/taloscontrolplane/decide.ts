@@ -8,7 +8,6 @@ import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
 import { removalConditions } from "./conditions/describe-removal.ts";
 import { withoutHeld } from "./held.ts";
-import { besideSnapshot } from "./beside-snapshot.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import { dryRunCondition, notLookedYet } from "./planning/dry-run-condition.ts";
@@ -81,7 +80,7 @@ export function decide(assessed: Assessment, rules: readonly Rule[] = defaultRul
   const { seen } = assessed;
   if (seen.mode === "dryrun") return described(seen, rules);
   for (const rule of rules) {
-    const verdict = besideSnapshot(withoutHeld(rule.decide(assessed), seen), seen);
+    const verdict = withoutHeld(rule.decide(assessed), seen);
     if (verdict !== undefined) return decisionOf(assessed, rule.name, signed(verdict, rule.name, seen));
   }
   return decisionOf(assessed, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });

@@ -2,11 +2,13 @@ import { rfc3339 } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
 import { routeOfState } from "./config-plan.ts";
 import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
+import { controlPlaneMargin } from "../disruption/control-plane-margin.ts";
+import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
 import { poolBudgets } from "../disruption/pool-budget.ts";
 import type { Place } from "../disruption/pool-budget.ts";
+import type { Disruption } from "../disruption/reasons.ts";
+import { whyHeld } from "../disruption/slot-words.ts";
 import { readyToDisturb } from "../membership/drain.ts";
-import { controlPlaneIntent } from "../record/facts.ts";
-import { mayDisturb } from "../membership/quorum.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { MachineName } from "../../../model/machine.ts";
@@ -49,18 +51,16 @@ export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: rea
       choice.hold(plan, plan === pausing ? SENT_AGAIN : `${name} comes first: what was sent to it did not come into force yet`);
     return choice;
   }
-  const busy = controlPlaneIntent(facts);
   const halfway = plans.find((plan) => isControlPlane(plan) && isHalfway(plan));
   for (const plan of wanting.filter(isControlPlane)) {
-    if (busy !== undefined) choice.hold(plan, `${busy.machine} is in the middle of an effect (${busy.what})`);
-    else if (halfway !== undefined) choice.hold(plan, `${halfway.machine.declared.name} waits for its boot and does not tell how it is`);
+    if (halfway !== undefined) choice.hold(plan, `${halfway.machine.declared.name} waits for its boot and does not tell how it is`);
     else if (choice.isUnderWay()) choice.hold(plan, "another control plane comes first");
     else choice.take(plan, mayBegin(assessed, facts, plan));
   }
-  const isControlPlaneBusy = busy !== undefined || choice.isUnderWay();
+  const isControlPlaneBusy = choice.isUnderWay() || plans.some((plan) => isControlPlane(plan) && plan.state.kind === "under-way");
   const budgets = poolBudgets(assessed, facts);
   for (const plan of wanting.filter((one) => !isControlPlane(one))) {
-    const place = budgets.placeFor(plan.machine, "changes");
+    const place = budgets.placeFor(plan.machine, reasonOf(plan));
     if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
     else if (place.kind === "none") choice.hold(plan, placeWords(plan, place));
     else if (choice.take(plan, mayBegin(assessed, facts, plan))) budgets.take(plan.machine);
@@ -112,8 +112,13 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
       );
   }
   if (isPausing(seen, plan)) return hold(SENT_AGAIN);
-  const disturbance = mayDisturb(assessed, facts, plan.machine);
-  if (disturbance.kind === "wait") return hold(disturbance.message);
+  const why = reasonOf(plan);
+  const { look } = plan.machine;
+  const member = look.kind === "running" ? look.etcd?.localMember : undefined;
+  const held = isControlPlane(plan)
+    ? controlPlaneSlot(assessed, facts, { machine: name, why, member })
+    : controlPlaneMargin(assessed, facts);
+  if ("holder" in held) return hold(whyHeld(held.holder));
   if (plan.state.kind !== "staged") return { kind: "now" };
   const drain = readyToDisturb(assessed, name);
   if (drain.kind === "ready") return { kind: "now" };
@@ -144,6 +149,11 @@ function isPausing(seen: Observed, plan: ConfigPlan): boolean {
   const tries = triesOf(plan);
   const pauseMs = Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS);
   return tries > 0 && wasJustSent(seen, sentAs(plan), plan.machine.declared.name, pauseMs);
+}
+
+/** What is staged needs nothing but its boot. */
+function reasonOf({ state }: ConfigPlan): Disruption {
+  return state.kind === "staged" ? "boot" : "configure";
 }
 
 function isControlPlane({ machine }: ConfigPlan): boolean {

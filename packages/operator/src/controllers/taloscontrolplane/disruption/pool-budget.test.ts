@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, NOW, observed, running, silent, worker } from "../../../testing/builders.ts";
 import { poolBudgets } from "./pool-budget.ts";
-import type { Disruption } from "./pool-budget.ts";
+import type { Disruption } from "./reasons.ts";
 import type { Look } from "../../../model/look.ts";
 import type { IntentFact } from "../../../model/record.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
@@ -80,35 +80,41 @@ function place(given: Given, n: number, why: Disruption): string {
 
 describe("the disruption budget of a pool", () => {
   for (const [what, given, n, why, want] of [
-    ["gives a place where nobody is down", { listed: 3 }, 1, "changes", "free"],
-    ["counts one that is no ready node", { listed: 3, unready: [2] }, 1, "changes", "2"],
-    ["counts one that does not answer", { listed: 3, silent: [2] }, 1, "leaves", "2"],
-    ["counts an open effect on a ready node", { listed: 3, intents: [[2, "Reboot"]] }, 1, "changes", "2"],
-    ["counts it before one leaves, too", { listed: 2, left: [3], intents: [[2, "Reboot"]] }, 3, "leaves", "2"],
-    ["counts one that leaves and is wiped", { listed: 2, left: [3], intents: [[3, "Reset"]] }, 1, "changes", "3"],
-    ["counts one that leaves and is drained", { listed: 2, left: [3], draining: [3] }, 1, "changes", "3"],
-    ["counts one that is drained for a boot", { listed: 2, left: [3], draining: [1] }, 3, "leaves", "1"],
-    ["does not count a dead one that left", { listed: 2, left: [3], silent: [3] }, 1, "changes", "free"],
-    ["does not count one that never was part of the cluster", { listed: 3, silent: [3], unknown: [3] }, 1, "changes", "free"],
-    ["lets go what is down itself", { listed: 3, unready: [1, 2] }, 2, "changes", "free"],
-    ["lets nobody change beside one that waits for its boot", { listed: 3, staged: [2] }, 1, "changes", "2"],
-    ["lets one leave beside it: nothing is down yet", { listed: 2, left: [3], staged: [2] }, 3, "leaves", "free"],
-    ["boots the first of two that wait for it", { listed: 3, staged: [1, 2] }, 1, "changes", "free"],
-    ["and not the second", { listed: 3, staged: [1, 2] }, 2, "changes", "1"],
-    ["goes on with the first of two drains after the limit was lowered", { listed: 2, left: [3], draining: [1, 3] }, 1, "changes", "free"],
-    ["and not with the second", { listed: 2, left: [3], draining: [1, 3] }, 3, "leaves", "1"],
-    ["gives as many places as the limit", { listed: 4, limit: 2, unready: [2] }, 1, "changes", "free"],
-    ["and no more", { listed: 4, limit: 2, unready: [2, 3] }, 1, "changes", "2,3"],
-    ["takes a share of what the pool lists", { listed: 10, limit: "30%", unready: [2, 3] }, 1, "changes", "free"],
+    ["gives a place where nobody is down", { listed: 3 }, 1, "configure", "free"],
+    ["counts one that is no ready node", { listed: 3, unready: [2] }, 1, "configure", "2"],
+    ["counts one that does not answer", { listed: 3, silent: [2] }, 1, "remove", "2"],
+    ["counts an open effect on a ready node", { listed: 3, intents: [[2, "Reboot"]] }, 1, "configure", "2"],
+    ["counts it before one leaves, too", { listed: 2, left: [3], intents: [[2, "Reboot"]] }, 3, "remove", "2"],
+    ["counts one that leaves and is wiped", { listed: 2, left: [3], intents: [[3, "Reset"]] }, 1, "configure", "3"],
+    ["counts one that leaves and is drained", { listed: 2, left: [3], draining: [3] }, 1, "configure", "3"],
+    ["counts one that is drained for a boot", { listed: 2, left: [3], draining: [1] }, 3, "remove", "1"],
+    ["does not count a dead one that left", { listed: 2, left: [3], silent: [3] }, 1, "configure", "free"],
+    ["does not count one that never was part of the cluster", { listed: 3, silent: [3], unknown: [3] }, 1, "configure", "free"],
+    ["lets go what is down itself", { listed: 3, unready: [1, 2] }, 2, "configure", "free"],
+    ["lets nobody change beside one that waits for its boot", { listed: 3, staged: [2] }, 1, "configure", "2"],
+    ["lets one leave beside it: nothing is down yet", { listed: 2, left: [3], staged: [2] }, 3, "remove", "free"],
+    ["boots the first of two that wait for it", { listed: 3, staged: [1, 2] }, 1, "configure", "free"],
+    ["and not the second", { listed: 3, staged: [1, 2] }, 2, "configure", "1"],
+    [
+      "goes on with the first of two drains after the limit was lowered",
+      { listed: 2, left: [3], draining: [1, 3] },
+      1,
+      "configure",
+      "free",
+    ],
+    ["and not with the second", { listed: 2, left: [3], draining: [1, 3] }, 3, "remove", "1"],
+    ["gives as many places as the limit", { listed: 4, limit: 2, unready: [2] }, 1, "configure", "free"],
+    ["and no more", { listed: 4, limit: 2, unready: [2, 3] }, 1, "configure", "2,3"],
+    ["takes a share of what the pool lists", { listed: 10, limit: "30%", unready: [2, 3] }, 1, "configure", "free"],
     [
       "and of that alone, whatever its control plane is called",
       { listed: 9, limit: "30%", unready: [2, 3], isNamesake: true },
       1,
-      "changes",
+      "configure",
       "2,3",
     ],
-    ["rounds it down", { listed: 5, limit: "30%", unready: [2] }, 1, "changes", "2"],
-    ["takes an unusable limit for one", { listed: 10, limit: "2.5", unready: [2] }, 1, "changes", "2"],
+    ["rounds it down", { listed: 5, limit: "30%", unready: [2] }, 1, "configure", "2"],
+    ["takes an unusable limit for one", { listed: 10, limit: "2.5", unready: [2] }, 1, "configure", "2"],
   ] as const satisfies readonly (readonly [string, Given, number, Disruption, string])[])
     test(what, () => assert.equal(place(given, n, why), want));
 
@@ -116,12 +122,12 @@ describe("the disruption budget of a pool", () => {
     const { seen, machine } = world({ listed: 2, left: [3, 4, 5], limit: 2 });
     const budgets = poolBudgets(assess(seen), facts({ machines: [1, 2, 3, 4, 5].map((n) => configured(address(n), "worker", POOL)) }));
     const taken = [3, 4, 5].filter((n) => {
-      if (budgets.placeFor(machine(n), "leaves").kind !== "free") return false;
+      if (budgets.placeFor(machine(n), "remove").kind !== "free") return false;
       budgets.take(machine(n));
       return true;
     });
     assert.deepEqual(taken, [3, 4]);
-    assert.equal(budgets.placeFor(machine(3), "leaves").kind, "free");
+    assert.equal(budgets.placeFor(machine(3), "remove").kind, "free");
     assert.equal(name(1), machine(1).declared.name);
   });
 });

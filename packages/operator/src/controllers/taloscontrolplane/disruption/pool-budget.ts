@@ -1,27 +1,22 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
 import { maxUnavailableOf } from "./limit.ts";
+import { rankOf } from "./reasons.ts";
+import type { Disruption } from "./reasons.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 
-/** Why a machine of a worker pool counts against what may be down, or wants to. What comes first goes on first. */
+/** Why a machine of a worker pool counts against what may be down although it asks for nothing. What comes first goes on first, then by reason. */
 const ranks = {
   /** It is no ready node, or an effect on it is open. */
-  down: 0,
+  down: -2,
   /** Its Node is cordoned and drained by us. */
-  draining: 1,
-  /** It leaves. */
-  leaves: 2,
+  draining: -1,
   /** Its settings wait for a boot. */
-  staged: 3,
-  /** Its settings change. */
-  changes: 4,
+  staged: rankOf("boot"),
 } as const;
-
-/** For what a worker is taken down. */
-export type Disruption = "leaves" | "changes";
 
 /** Whether one more machine of a pool may be taken down, for whatever reason. */
 export type Place =
@@ -70,7 +65,7 @@ export function poolBudgets(assessed: Assessment, facts: ClusterFacts): PoolBudg
       const { name, owner } = machine.declared;
       if (!isReadyNode(machine)) return { kind: "free" };
       const holders = holdersOf(owner.name);
-      const own = holders.get(name) ?? ranks[why];
+      const own = holders.get(name) ?? rankOf(why);
       const others = [...holders]
         .filter(([other, rank]) => other !== name && (rank < own || (rank === own && other < name)))
         .map(([other]) => other);

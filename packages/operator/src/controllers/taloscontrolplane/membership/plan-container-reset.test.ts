@@ -41,7 +41,7 @@ test("a container that leads etcd hands over before it leaves", () =>
   assert.deepEqual(done("0000000000000003"), ["ForfeitLeadership", "Resetting"]));
 
 test("a container is not asked to leave before a new operator may disturb", () =>
-  assert.deepEqual(done("0000000000000001", { mayDisturb: false }), ["Resetting"]));
+  assert.deepEqual(done("0000000000000001", { mayDisturb: false }), ["WaitingForTurn"]));
 
 test("the member of a container that is stopped is removed, but not while nothing may be destroyed", () => {
   const stopped: Look = { kind: "silent", at: NOW, since: NOW - 90_000, detail: "unreachable" };

@@ -1,8 +1,9 @@
 import { waitsForEtcd } from "./etcd-view.ts";
+import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
 import { withIntent, withoutIntent } from "../record/facts.ts";
 import { endOfContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { viaOf } from "./plan-member-removal.ts";
-import { projectWithout } from "./quorum.ts";
+import { memberHeld, resetHeld } from "./removal-held.ts";
 import { closed, listed, mayAskAgain, memberOf, released, resetIntent, waits } from "./removal.ts";
 import type { Leaver } from "./removal.ts";
 import type { EtcdMember } from "../../../model/look.ts";
@@ -70,7 +71,7 @@ export function pursueContainerReset(
       return closed(seen, facts, intent, "Silent", `${fact.name} was to be stopped, and something else answers at its address.`);
     }
     if (member !== undefined && forbidden !== undefined) return say("ConfirmationRequired", forbidden, [], next);
-    if (member !== undefined) return { ...removedByAnother(seen, facts, leaver, view, member), facts: next };
+    if (member !== undefined) return { ...removedByAnother(assessed, facts, intent, leaver, member, view), facts: next };
     if (!isToldSince(seen, look.kind === "silent" ? look.since : seen.now))
       return say(
         "WaitingForQuorum",
@@ -86,7 +87,7 @@ export function pursueContainerReset(
     const isOver = seen.now >= intent.deadline;
     // While it leaves it is ill, and still listed by those who were looked at before.
     if (!mayAskAgain(seen, `LeaveEtcd/${fact.name}`)) return say("Resetting", wordsOfLeaving(fact.name));
-    if (voter?.isHealthy !== true || isBack || isOver) return removedByAnother(seen, facts, leaver, view, member);
+    if (voter?.isHealthy !== true || isBack || isOver) return removedByAnother(assessed, facts, intent, leaver, member, view);
     return leaves(assessed, facts, intent, leaver, member);
   }
   const own = look.etcd?.localMember;
@@ -103,8 +104,9 @@ export function pursueContainerReset(
   }
   if (look.stage === "resetting" && seen.now < intent.deadline) return say("Resetting", `${fact.name} is being stopped.`);
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
-  const actions: Action[] =
-    mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ifUnlisted: "no-member" }] : [];
+  const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "remove", member: "none", under: intent });
+  if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
+  const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) ? [{ kind: "ResetMachine", ...target, ifUnlisted: "no-member" }] : [];
   const said = `${fact.name} has left etcd and is stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`;
   return say("Resetting", said, actions, actions.length > 0 ? inTime(seen, facts, leaver, intent) : facts);
 }
@@ -117,17 +119,12 @@ function leaves(assessed: Assessment, facts: ClusterFacts, intent: IntentFact, {
     actions,
     removals: [waits(fact, reason, message)],
   });
-  const view = assessed.etcd;
-  if (view.kind === "unsafe") return say("WaitingForQuorum", `${fact.name} leaves once etcd is settled: ${view.message}.`);
-  const projection = projectWithout(view, member.id, "leaves");
-  if (!projection.isSafe)
-    return say(
-      "WaitingForQuorum",
-      `${fact.name} stays, for etcd would lose its quorum without it: ${projection.message}. Bring back the control planes that are missing.`,
-    );
+  const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "remove", member: member.id, under: intent });
+  if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
-  const kind = view.leader === member.id ? "ForfeitLeadership" : "LeaveEtcd";
-  const actions: Action[] = mayAskAgain(seen, `${kind}/${fact.name}`) && seen.mayDisturb ? [{ kind, ...target }] : [];
+  const view = assessed.etcd;
+  const kind = view.kind === "known" && view.leader === member.id ? "ForfeitLeadership" : "LeaveEtcd";
+  const actions: Action[] = mayAskAgain(seen, `${kind}/${fact.name}`) ? [{ kind, ...target }] : [];
   return say(
     "Resetting",
     kind === "LeaveEtcd" ? wordsOfLeaving(fact.name) : `${fact.name} hands the leadership of etcd over before it leaves.`,
@@ -140,18 +137,26 @@ function wordsOfLeaving(name: string): string {
 }
 
 /** A member that does not leave by itself is removed by a healthy one. */
-function removedByAnother(seen: Observed, facts: ClusterFacts, { fact }: Leaver, view: EtcdQuorum, member: EtcdMember): RemovalStep {
-  const say = (reason: Removal["reason"], message: string, actions: readonly Action[] = []): RemovalStep => ({
-    facts,
-    actions,
-    removals: [waits(fact, reason, message)],
-  });
-  const projection = projectWithout(view, member.id, "leaves");
-  if (!projection.isSafe) return say("WaitingForQuorum", `The member of ${fact.name} stays listed: ${projection.message}.`);
+function removedByAnother(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  intent: IntentFact,
+  { fact }: Leaver,
+  member: EtcdMember,
+  view: EtcdQuorum,
+): RemovalStep {
+  const { seen } = assessed;
+  const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "replace", member: member.id, under: intent });
+  if (slot.kind === "held") return { facts, actions: [], removals: [memberHeld(fact, slot.holder)] };
   const via = viaOf(seen, facts, view, fact.name);
-  const mayAsk = via !== undefined && seen.mayDisturb && mayAskAgain(seen, `RemoveMember/${member.id}`);
-  const actions: Action[] = mayAsk ? [{ kind: "RemoveMember", machine: fact.name, memberId: member.id, via }] : [];
-  return say("RemovingMember", `Member ${member.id} of ${fact.name}, which does not leave by itself, is being removed from etcd.`, actions);
+  const mayAsk = via !== undefined && mayAskAgain(seen, `RemoveMember/${member.id}`);
+  return {
+    facts,
+    actions: mayAsk ? [{ kind: "RemoveMember", machine: fact.name, memberId: member.id, via }] : [],
+    removals: [
+      waits(fact, "RemovingMember", `Member ${member.id} of ${fact.name}, which does not leave by itself, is being removed from etcd.`),
+    ],
+  };
 }
 
 /** The member of this machine, under whatever id: the one it shows, those that were written down, or the one at its address that is nobody else's. */

@@ -1,6 +1,8 @@
 import { machineFact, withDecisions, withIntent } from "../record/facts.ts";
+import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
 import { projectWithout } from "./quorum.ts";
 import { closed, isShown, LATE_MS, listed, mayAskAgain, memberOf, waits } from "./removal.ts";
+import { memberHeld } from "./removal-held.ts";
 import { isMadeAnew, isOnlyTold } from "./told-machines.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { MachineName } from "../../../model/machine.ts";
@@ -31,9 +33,8 @@ export function removeMember(assessed: Assessment, facts: ClusterFacts, fact: Ma
     return say("WaitingForQuorum", `The member of ${fact.name} is removed once etcd's other members agree: ${view.message}.`);
   const member = memberOf(seen, view.members, facts, fact);
   if (member === undefined) return { facts, actions: [], removals: [] };
-  if (!seen.mayDisturb) return say("WaitingForTurn", `The member of ${fact.name} is removed soon; this operator just took over.`);
-  const projection = projectWithout(view, member.id, "leaves");
-  if (!projection.isSafe) return say("WaitingForQuorum", `The member of ${fact.name} stays listed: ${projection.message}.`);
+  const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "replace", member: member.id });
+  if (slot.kind === "held") return { facts, actions: [], removals: [memberHeld(fact, slot.holder)] };
   const intent: IntentFact = {
     what: "RemoveMember",
     role: "controlplane",
@@ -50,7 +51,7 @@ export function removeMember(assessed: Assessment, facts: ClusterFacts, fact: Ma
     action: "RemoveMember",
     reason: "NotListed",
     machine: fact.name,
-    message: `Member ${member.id} of ${fact.name} is to be removed: no spec lists the machine, it does not answer, and ${projection.message}.`,
+    message: `Member ${member.id} of ${fact.name} is to be removed: no spec lists the machine, it does not answer, and ${projectWithout(view, member.id, "leaves").message}.`,
   });
   return { ...pursueRemoval(assessed, next, intent), facts: next };
 }
@@ -77,11 +78,11 @@ export function pursueRemoval(assessed: Assessment, facts: ClusterFacts, intent:
       return say("RemovingMember", `${fact.name} is back or listed again; its member stays unless the removal was sent already.`);
     return closed(seen, facts, intent, "Back", `${fact.name} is back or listed again, and its member was not removed.`);
   }
-  const projection = projectWithout(view, memberId, "leaves");
-  if (!projection.isSafe) return say("WaitingForQuorum", `The member of ${fact.name} stays listed: ${projection.message}.`);
+  const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "replace", member: memberId, under: intent });
+  if (slot.kind === "held") return { facts, actions: [], removals: [memberHeld(fact, slot.holder)] };
   const via = viaOf(seen, facts, view);
   const actions: Action[] =
-    via === undefined || !seen.mayDisturb || !mayAskAgain(seen, `RemoveMember/${memberId}`)
+    via === undefined || !mayAskAgain(seen, `RemoveMember/${memberId}`)
       ? []
       : [{ kind: "RemoveMember", machine: fact.name, memberId, via }];
   return { ...say("RemovingMember", `Member ${memberId} of ${fact.name}, which is gone, is being removed from etcd.`), actions };

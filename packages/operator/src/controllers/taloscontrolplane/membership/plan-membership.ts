@@ -61,16 +61,10 @@ function planControlPlane(assessed: Assessment, facts: ClusterFacts): RemovalSte
   if (open?.what === "RemoveMember") return pursueRemoval(assessed, facts, open);
   const leavers = leaversOf(seen, facts, "controlplane");
   if (leavers.length === 0 && ghostsOf(assessed, facts).length === 0) return nothing(facts);
-  if (open !== undefined) {
-    const said = leavers.map(({ fact }) =>
-      waits(fact, "WaitingForTurn", `${fact.name} leaves after ${open.machine} is done (${open.what}).`),
-    );
-    return { facts, actions: [], removals: said };
-  }
   return choose(assessed, facts, leavers);
 }
 
-/** Nothing is under way: who leaves next, and what keeps the others. */
+/** No removal is under way: who leaves next, and what keeps the others. */
 function choose(assessed: Assessment, facts: ClusterFacts, leavers: readonly Leaver[]): RemovalStep {
   const { seen } = assessed;
   const wiped = leavers.find(

@@ -1,10 +1,12 @@
 import { stateOf } from "../conditions/machine-state.ts";
+import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
+import type { Slot } from "../disruption/control-plane-slot.ts";
 import { machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import { isContainer } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
 import { pursueContainerReset } from "./plan-container-reset.ts";
-import { projectWithout } from "./quorum.ts";
+import { resetHeld } from "./removal-held.ts";
 import { closed, isWiped, LATE_MS, mayAskAgain, memberListed, released, resetIntent, waits, wipeForbidden } from "./removal.ts";
 import type { EtcdDoubt, EtcdQuorum } from "../../../model/etcd.ts";
 import type { Leaver } from "./removal.ts";
@@ -26,8 +28,6 @@ export function beginReset(assessed: Assessment, facts: ClusterFacts, leaver: Le
   });
   const forbidden = wipeForbidden(seen, leaver);
   if (forbidden !== undefined) return say("ConfirmationRequired", forbidden);
-  if (!seen.mayDisturb)
-    return say("WaitingForTurn", `${fact.name} leaves; this operator just took over, and effects of the one before may still take place.`);
   // One without a vote is missed by nobody, and etcd lets nobody in beside a learner: its replacement would wait for it, and it for its replacement.
   const missing = hasNoVote(assessed, machine) ? [] : missingReplacements(assessed, facts);
   if (missing.length > 0)
@@ -35,8 +35,8 @@ export function beginReset(assessed: Assessment, facts: ClusterFacts, leaver: Le
       "WaitingForReplacement",
       `${fact.name} leaves after every listed control plane has joined etcd; missing: ${missing.map((one) => `${one.declared.name} (${stateOf(one)})`).join(", ")}. Boot it, or take it out of the list.`,
     );
-  const hindrance = resetHindrance(assessed, facts, leaver);
-  if (hindrance !== undefined) return say("WaitingForQuorum", hindrance);
+  const slot = resetSlot(assessed, facts, leaver);
+  if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
   const drain = readyToDisturb(assessed, machine.declared.name);
   if (drain.kind !== "ready")
     return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
@@ -62,24 +62,13 @@ function hasNoVote(assessed: Assessment, { look }: SeenMachine): boolean {
   return member !== undefined && view.kind === "known" && !view.voters.some(({ id }) => id === member);
 }
 
-/** Why a control plane must not be reset now, or `undefined`. */
-function resetHindrance(assessed: Assessment, facts: ClusterFacts, { machine, fact }: Leaver): string | undefined {
-  if (facts.bootstrapDone === undefined) {
-    const isIdle = machine.look.kind === "running" && waitsForEtcd(machine.look.etcd);
-    if (isIdle && facts.bootstrapIntent === undefined) return undefined;
-    return `${fact.name} leaves once it is known that it holds no etcd data: etcd is not bootstrapped yet.`;
-  }
-  const member = machine.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
-  const all = assessed.etcdMembership;
-  if (all.kind === "unsafe") return `${fact.name} leaves once etcd's members agree: ${all.message}.`;
-  if (member === undefined) return `${fact.name} does not tell which member of etcd is its own; it is looked at again.`;
-  if (!all.voters.some(({ id }) => id === member)) return undefined;
-  const view = assessed.etcd;
-  if (view.kind === "unsafe") return `${fact.name} leaves once etcd is settled: ${view.message}.`;
-  const projection = projectWithout(view, member, "leaves");
-  return projection.isSafe
-    ? undefined
-    : `${fact.name} stays, for etcd would lose its quorum without it: ${projection.message}. Bring back the control planes that are missing.`;
+/** Before etcd is bootstrapped, only one that waits for it, while nobody was asked to bootstrap it, is known to hold no data. */
+function resetSlot(assessed: Assessment, facts: ClusterFacts, { machine: { look }, fact }: Leaver, under?: IntentFact): Slot {
+  const etcd = look.kind === "running" ? look.etcd : undefined;
+  const isIdle = look.kind === "running" && waitsForEtcd(etcd) && facts.bootstrapIntent === undefined;
+  const member = facts.bootstrapDone !== undefined ? etcd?.localMember : isIdle ? "none" : undefined;
+  const bid = { machine: fact.name, why: "remove", member } as const;
+  return controlPlaneSlot(assessed, facts, under === undefined ? bid : { ...bid, under });
 }
 
 /** Goes on with a reset that stands in the record, until the machine is proved wiped and no member any more. */
@@ -126,15 +115,14 @@ export function pursueReset(assessed: Assessment, facts: ClusterFacts, intent: I
     return closed(seen, facts, intent, "ListedAgain", `${fact.name} is listed again, and its reset did not take place.`);
   }
   if (forbiddenNow !== undefined) return { facts, actions: [], removals: [waits(fact, "ConfirmationRequired", forbiddenNow)] };
-  const hindrance = resetHindrance(assessed, facts, leaver);
-  if (hindrance !== undefined) return { facts, actions: [], removals: [waits(fact, "WaitingForQuorum", hindrance)] };
+  const slot = resetSlot(assessed, facts, leaver, intent);
+  if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
   const view = assessed.etcd;
   const member = machine.look.etcd?.localMember;
   const isVoter = view.kind === "known" && view.voters.some(({ id }) => id === member);
   if (view.kind === "known" && isVoter && view.voters.length > 1 && view.leader === member) {
-    const actions: Action[] =
-      mayAskAgain(seen, `ForfeitLeadership/${fact.name}`) && seen.mayDisturb ? [{ kind: "ForfeitLeadership", ...target }] : [];
+    const actions: Action[] = mayAskAgain(seen, `ForfeitLeadership/${fact.name}`) ? [{ kind: "ForfeitLeadership", ...target }] : [];
     return { facts, actions, removals: [waits(fact, "Resetting", `${fact.name} hands the leadership of etcd over before it leaves.`)] };
   }
   const how = isVoter
@@ -142,7 +130,7 @@ export function pursueReset(assessed: Assessment, facts: ClusterFacts, intent: I
     : facts.bootstrapDone === undefined
       ? ({ ifUnlisted: "no-etcd" } as const)
       : ({ isGraceful: mayStillJoin(machine, view) && seen.now < intent.deadline, ifUnlisted: "no-voter" } as const);
-  const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) && seen.mayDisturb ? [{ kind: "ResetMachine", ...target, ...how }] : [];
+  const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) ? [{ kind: "ResetMachine", ...target, ...how }] : [];
   // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
   if (actions.length > 0 && seen.now >= intent.deadline) {
     const { recorded: _recorded, ...rest } = intent;

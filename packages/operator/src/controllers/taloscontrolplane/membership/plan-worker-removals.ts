@@ -1,11 +1,12 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
+import { controlPlaneMargin } from "../disruption/control-plane-margin.ts";
 import { poolBudgets } from "../disruption/pool-budget.ts";
 import type { PoolBudgets } from "../disruption/pool-budget.ts";
+import { whyHeld } from "../disruption/slot-words.ts";
 import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
 import { intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
 import { intentsThatFit } from "../record/room.ts";
-import { mayDisturb } from "./quorum.ts";
 import {
   isWiped,
   LATE_MS,
@@ -81,11 +82,11 @@ function planOne(assessed: Assessment, facts: ClusterFacts, leaver: Leaver, budg
   if (intentOn(facts, fact.name, "Reboot") !== undefined)
     return say("WaitingForTurn", `${fact.name} leaves once it has booted: it was asked to a moment ago.`);
 
-  const permission = mayDisturb(assessed, facts, machine);
-  if (facts.bootstrapDone !== undefined && permission.kind === "wait")
-    return say("WaitingForTurn", `${fact.name} leaves later: ${permission.message}.`);
-  if (!seen.mayDisturb) return say("WaitingForTurn", `${fact.name} leaves later: this operator just took over.`);
-  const place = budgets.placeFor(machine, "leaves");
+  const margin = controlPlaneMargin(assessed, facts);
+  // Before the bootstrap there is no control plane that it could be left alone for.
+  if (margin.kind === "none" && margin.holder.kind !== "founding")
+    return say("WaitingForTurn", `${fact.name} leaves later: ${whyHeld(margin.holder)}.`);
+  const place = budgets.placeFor(machine, "remove");
   if (place.kind === "none")
     return say(
       "WaitingForTurn",

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assert as check, boolean, constantFrom, integer, property, record } from "fast-check";
-import { assess } from "../assess.ts";
 import { controlPlane, facts, founded, member, NOW, observed, preparing, running, silent } from "../../../testing/builders.ts";
-import { etcdQuorum, mayDisturb, projectWithout } from "./quorum.ts";
+import { etcdQuorum, projectWithout } from "./quorum.ts";
 import type { Look, SeenEtcd } from "../../../model/look.ts";
 import type { EtcdDoubtCode, EtcdQuorum } from "../../../model/etcd.ts";
 
@@ -147,60 +146,3 @@ test("what etcd says does not depend on the order of its members or of the answe
     }),
   );
 });
-
-const disturbances: readonly {
-  readonly name: string;
-  readonly world: Parameters<typeof observed>[0];
-  readonly want: RegExp | undefined;
-}[] = [
-  { name: "one of three healthy ones", world: { facts: done, looks: looksOf(one, two, three) }, want: undefined },
-  { name: "one while another is dead", world: { facts: done, looks: looksOf(one, two, undefined) }, want: /would lose its quorum/ },
-  { name: "the only one", world: { controlPlane: controlPlane(1), facts: done, looks: looksOf(member(0, 1)) }, want: undefined },
-  {
-    name: "one of two",
-    world: { controlPlane: controlPlane(2), facts: done, looks: looksOf(member(0, 2), member(1, 2)) },
-    want: /would lose/,
-  },
-  {
-    name: "one before etcd is bootstrapped",
-    world: { facts: facts(), looks: looksOf(preparing, preparing, preparing) },
-    want: /not bootstrapped/,
-  },
-  {
-    name: "one just after the leader changed",
-    world: { facts: done, looks: looksOf(one, two, three), mayDisturb: false },
-    want: /just took over/,
-  },
-  {
-    name: "one while another is in the middle of an effect",
-    world: {
-      facts: facts({
-        bootstrapDone: founded,
-        intents: [
-          {
-            what: "Reboot",
-            role: "controlplane",
-            machine: "demo-10.0.0.2",
-            address: "10.0.0.2",
-            uuid: "",
-            at: NOW,
-            deadline: NOW,
-            why: "",
-          },
-        ],
-      }),
-      looks: looksOf(one, two, three),
-    },
-    want: /demo-10\.0\.0\.2 is in the middle/,
-  },
-];
-for (const { name, world, want } of disturbances) {
-  test(`${want === undefined ? "disturbs" : "does not disturb"} ${name}`, () => {
-    const seen = observed(world);
-    const [first] = seen.machines;
-    assert.ok(first !== undefined && world?.facts !== undefined);
-    const answer = mayDisturb(assess(seen), world.facts, first);
-    if (want === undefined) assert.deepEqual(answer, { kind: "allowed" });
-    else assert.match(answer.kind === "wait" ? answer.message : "allowed", want);
-  });
-}

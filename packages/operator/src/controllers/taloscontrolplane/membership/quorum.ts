@@ -1,13 +1,10 @@
 import { alarmedMember } from "./alarmed.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { controlPlanesOf } from "./etcd-view.ts";
-import { controlPlaneIntent } from "../record/facts.ts";
 import type { EtcdMember, Look } from "../../../model/look.ts";
-import type { ClusterFacts } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
-import type { Observed, SeenMachine } from "../../../model/observation.ts";
+import type { Observed } from "../../../model/observation.ts";
 import type { EtcdAnswer, EtcdDoubt, EtcdDoubtCode, EtcdQuorum, EtcdVoter } from "../../../model/etcd.ts";
-import type { Assessment } from "../../../model/assessment.ts";
 
 /** A look older than this says nothing about quorum: the longest pause between looks at a settled cluster, and a look's deadline. Milliseconds. */
 const FRESH_MS = 75_000;
@@ -136,45 +133,6 @@ export function projectWithout(view: EtcdQuorum, memberId: string | undefined, h
     };
   }
   return { isSafe: left >= view.needed, left, needed: view.needed, message: numbers };
-}
-
-/** Whether a machine may be disturbed now, and if not, what is waited for. */
-export type Disturbance = { readonly kind: "allowed" } | { readonly kind: "wait"; readonly message: string };
-
-/**
- * Whether the node of this machine may be taken down for a while (a reboot, a change of configuration): one control plane at a time, and never below quorum.
- *
- * A control plane of a single machine has no quorum to keep and may be disturbed. For a worker it says whether the control plane can spare attention:
- * all voters healthy, or one more than needed; `maxUnavailable` of its pool is the caller's.
- */
-export function mayDisturb(assessed: Assessment, facts: ClusterFacts, machine: SeenMachine): Disturbance {
-  const { seen } = assessed;
-  const { name, role } = machine.declared;
-  if (!seen.mayDisturb) return wait("this operator just took over, and effects of the one before may still take place");
-  const busy = controlPlaneIntent(facts);
-  if (role === "controlplane" && busy !== undefined && busy.machine !== name)
-    return wait(`${busy.machine} is in the middle of an effect (${busy.what})`);
-  if (facts.bootstrapDone === undefined) return wait("etcd is not bootstrapped yet");
-  const view = assessed.etcd;
-  if (view.kind === "unsafe") return wait(view.message);
-  if (role === "worker") {
-    // One that is in the middle of an effect is about to be gone, if it is not already.
-    const out = Math.max(view.voters.length - view.healthy, busy === undefined ? 0 : 1);
-    if (out === 0 || view.voters.length - out > view.needed) return { kind: "allowed" };
-    if (busy !== undefined) return wait(`${busy.machine} is in the middle of an effect (${busy.what}): workers are left alone meanwhile`);
-    return wait(
-      `${view.healthy} of ${view.voters.length} control planes are healthy, none more than needed: workers are left alone meanwhile`,
-    );
-  }
-  const member = machine.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
-  if (member === undefined) return wait(`${name} does not tell which member of etcd is its own`);
-  if (view.voters.length === 1 && view.voters[0]?.id === member) return { kind: "allowed" };
-  const projection = projectWithout(view, member, "is-down");
-  return projection.isSafe ? { kind: "allowed" } : wait(`without ${name} etcd would lose its quorum: ${projection.message}`);
-}
-
-function wait(message: string): Disturbance {
-  return { kind: "wait", message };
 }
 
 function doubt(code: EtcdDoubtCode, message: string): EtcdDoubt {

@@ -35,7 +35,7 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
 }
 
 function playForward(from: Observed, rules: readonly Rule[]): Plan {
-  let seen: Observed = withAssumedNodes({ ...from, ...accessOf(from), mode: "reconcile", mayDisturb: true });
+  let seen: Observed = withAssumedNodes({ ...withoutSnapshot(from), ...accessOf(from), mode: "reconcile", mayDisturb: true });
   const steps: Step[] = [];
   let waiting: Waiting | undefined;
   let last = "";
@@ -60,6 +60,13 @@ function playForward(from: Observed, rules: readonly Rule[]): Plan {
     seen = next.seen;
   }
   return planOf(steps, waiting, false);
+}
+
+/** A snapshot that is being taken has ended by the time that the plan is carried out. */
+function withoutSnapshot(from: Observed): Observed {
+  if (from.record.kind !== "present" || from.record.value.facts.snapshot === undefined) return from;
+  const { snapshot: _ends, ...facts } = from.record.value.facts;
+  return { ...from, record: { kind: "present", value: { ...from.record.value, facts } } };
 }
 
 /** Before etcd is bootstrapped nobody asks for the access Secrets: there are none. */

@@ -299,9 +299,33 @@ const cases: readonly {
   {
     name: "sends no wipe before the effects of an earlier leader have run out",
     world: { controlPlane: controlPlane(3, {}, going), facts: known, looks: healthy, namespaceIsTerminating: false, mayDisturb: false },
-    actions: ["WriteRecord"],
+    actions: [],
     reason: "Resetting",
-    opens: ["demo-10.0.0.1"],
+    says: /demo-10\.0\.0\.1 is wiped later: this operator just took over/,
+  },
+  {
+    name: "wipes no control plane from which a snapshot may be taken",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: { ...known, snapshot: { machine: "demo-10.0.0.2", backup: "default/nightly", deadline: NOW + 60_000 } },
+      looks: healthy,
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "Resetting",
+    says: /demo-10\.0\.0\.1 is wiped later: a snapshot is being taken from demo-10\.0\.0\.2 \(default\/nightly\)\. It goes on when/,
+  },
+  {
+    name: "leaves the workers of a pool that goes while a control plane is away",
+    world: {
+      workers: [worker(1, going)],
+      facts: withPool,
+      looks: { ...healthy, "10.0.0.3": silent, "10.0.1.1": running() },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "Resetting",
+    says: /demo-workers-10\.0\.1\.1 is wiped later: 2 of 3 control planes are healthy/,
   },
   {
     name: "leaves the machines alone with preserve, and lets their objects go",

@@ -11,6 +11,11 @@ import {
   withMachine,
   withoutIntent,
 } from "../record/facts.ts";
+import { controlPlaneMargin } from "../disruption/control-plane-margin.ts";
+import type { MarginHolder } from "../disruption/control-plane-margin.ts";
+import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
+import type { SlotHolder } from "../disruption/control-plane-slot.ts";
+import { releaseOf, whyHeld } from "../disruption/slot-words.ts";
 import { wordFor } from "../membership/identity.ts";
 import { intentsThatFit } from "../record/room.ts";
 import { elapsedMs } from "../../../elapsed.ts";
@@ -252,7 +257,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
   const unreached: SeenMachine[] = [];
   const waiting: { readonly reason: ReasonOf<"Deleting">; readonly message: string }[] = [];
   // The record holds one open control-plane intent; the next one is opened only after this one was seen closed.
-  let isControlPlaneBusy = controlPlaneIntent(facts) !== undefined;
+  let hasBegunControlPlane = false;
   let intentsLeft: number | undefined;
   const other = controlPlaneIntent(next);
   if (isClusterGoing && other !== undefined && other.what !== "Reset")
@@ -356,6 +361,12 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
       continue;
     }
     if (intent === undefined) {
+      const keeps = facts === undefined ? undefined : keptFromWipe(assessed, facts, machine, isClusterGoing);
+      if (keeps !== undefined) {
+        if (keeps.kind !== "effect")
+          waiting.push({ reason: "Resetting", message: `${declared.name} is wiped later: ${whyHeld(keeps)}. ${releaseOf(keeps)}` });
+        continue;
+      }
       // When the whole cluster goes, pods have nowhere to go to.
       const drain = isClusterGoing ? undefined : readyToDisturb(assessed, declared.name);
       if (drain !== undefined && drain.kind !== "ready") {
@@ -363,8 +374,8 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
         waiting.push({ reason: "Draining", message: drain.message });
         continue;
       }
-      if (declared.role === "controlplane" && isControlPlaneBusy) continue;
-      if (declared.role === "controlplane") isControlPlaneBusy = true;
+      if (declared.role === "controlplane" && hasBegunControlPlane) continue;
+      if (declared.role === "controlplane") hasBegunControlPlane = true;
       if (next !== undefined) {
         const opened: IntentFact = {
           what: "Reset",
@@ -433,6 +444,25 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
     actions,
     requeueAfterMs: 1_000,
   };
+}
+
+/**
+ * What keeps a machine from being wiped now, of what else is done to its cluster: a control plane that goes with everything waits for whatever is open, and workers of
+ * a pool that goes alone while their control plane needs attention, if there is one.
+ */
+function keptFromWipe(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  { declared: { name, role } }: SeenMachine,
+  isClusterGoing: boolean,
+): SlotHolder | MarginHolder | undefined {
+  if (role === "controlplane") {
+    const slot = controlPlaneSlot(assessed, facts, { machine: name, why: "delete", member: undefined });
+    return slot.kind === "held" ? slot.holder : undefined;
+  }
+  if (isClusterGoing) return undefined;
+  const margin = controlPlaneMargin(assessed, facts);
+  return margin.kind === "none" && margin.holder.kind !== "founding" ? margin.holder : undefined;
 }
 
 /** Intents of another kind on what is wiped anyway: those on workers end at once, those on control planes when nothing can come of them any more. */

@@ -57,6 +57,8 @@ interface Given {
   readonly intent?: Partial<IntentFact>;
   readonly config?: Partial<KnownConfig>;
   readonly look?: Look;
+  /** What the third control plane shows. Default: it is well. */
+  readonly othersLook?: Look;
   readonly sent?: Partial<SentEffect> & { readonly at: number };
   readonly others?: Readonly<Record<string, SentEffect>>;
   readonly trouble?: string;
@@ -64,7 +66,7 @@ interface Given {
   readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb" | "watchedSince" | "soaking" | "held">>;
 }
 
-function seenOf({ now, intent, config, look, sent, others = {}, trouble, fact, over }: Given): Observed {
+function seenOf({ now, intent, config, look, othersLook, sent, others = {}, trouble, fact, over }: Given): Observed {
   const known: ClusterFacts = facts({
     bootstrapDone: founded,
     machines: [1, 2, 3].map((index) =>
@@ -90,8 +92,8 @@ function seenOf({ now, intent, config, look, sent, others = {}, trouble, fact, o
     now,
     looks: {
       "10.0.0.1": look ?? { ...running(member(0, 3)), at: now },
-      "10.0.0.2": running(member(1, 3)),
-      "10.0.0.3": running(member(2, 3)),
+      "10.0.0.2": { ...running(member(1, 3)), at: now },
+      "10.0.0.3": othersLook ?? { ...running(member(2, 3)), at: now },
     },
     configs: new Map(config === undefined ? [] : [[name, read]]),
     sent: new Map([
@@ -467,6 +469,15 @@ describe("a boot", () => {
       sent: { at: AT },
       config: {},
       want: "RebootMachine",
+    },
+    {
+      name: "is not ordered again when another control plane has died since",
+      now: AT + 130_000,
+      intent: boot,
+      sent: { at: AT },
+      config: {},
+      othersLook: silent,
+      want: "waits",
     },
     {
       name: "is not ordered again at once when the order was held back",

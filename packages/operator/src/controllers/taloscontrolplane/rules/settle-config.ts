@@ -19,9 +19,11 @@ import { withoutAwaited } from "../conditions/awaited-network.ts";
 import { factsOf } from "../record/facts.ts";
 import { isOfAnother } from "./adoption.ts";
 import { metaSettings } from "../config-changes/meta-plan.ts";
+import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
 import { GOING_STAGES } from "../membership/quorum.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
+import type { Assessment } from "../../../model/assessment.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
 import type { KnownConfig } from "../../../model/config.ts";
@@ -48,7 +50,7 @@ export const settleConfig: Rule = {
     let next: ClusterFacts = facts;
     const actions: Action[] = [];
     for (const intent of configIntents(facts)) {
-      const step = stepOf(seen, intent);
+      const step = stepOf(assessed, intent);
       if (step === undefined) continue;
       if ("kind" in step) actions.push(step);
       else next = endIntent(next, intent, seen.now, step);
@@ -95,7 +97,8 @@ function mayBeForgotten(seen: Observed, intent: IntentFact): boolean {
 }
 
 /** What is to be done about one open intent: its end, an action, or nothing but waiting. */
-function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined {
+function stepOf(assessed: Assessment, intent: IntentFact): Ending | Action | undefined {
+  const { seen } = assessed;
   const met = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine);
   const machine = met === undefined ? undefined : withoutAwaited(seen, factsOf(seen), met);
   const isOver = seen.now > intent.deadline;
@@ -107,7 +110,7 @@ function stepOf(seen: Observed, intent: IntentFact): Ending | Action | undefined
   if (machine.look.kind !== "running" && elapsedMs(seen.watchedSince, seen.now) < ARRIVES_MS) return undefined;
   const known = seen.configs?.get(intent.machine);
   const config = known?.kind === "known" ? known : undefined;
-  if (intent.what === "Reboot") return rebootStep(seen, intent, machine, config, isOver);
+  if (intent.what === "Reboot") return rebootStep(assessed, intent, machine, config, isOver);
   if (intent.what === "WriteMeta") return metaStep(seen, intent, machine, config, isOver);
   const settings = intent.configHash ?? "";
   const sent = sentUnder(seen, "ApplyConfig", intent);
@@ -244,12 +247,13 @@ function writeStep(seen: Observed, intent: IntentFact, config: KnownConfig | und
 }
 
 function rebootStep(
-  seen: Observed,
+  assessed: Assessment,
   intent: IntentFact,
   machine: SeenMachine,
   config: KnownConfig | undefined,
   isOver: boolean,
 ): Ending | Action | undefined {
+  const { seen } = assessed;
   const { look } = machine;
   const before = intent.bootIdBefore;
   const isBooted = config !== undefined && config.bootId !== before && config.at > intent.at;
@@ -264,8 +268,8 @@ function rebootStep(
   const why = notSent(seen, "Reboot", intent);
   if (why !== undefined) return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${why}.` };
   // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.
-  if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || wasJustHeldBack(seen, intent.machine) || !seen.mayDisturb)
-    return undefined;
+  if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || wasJustHeldBack(seen, intent.machine)) return undefined;
+  if (!mayStillBoot(assessed, intent, look.etcd?.localMember)) return undefined;
   return {
     kind: "RebootMachine",
     machine: intent.machine,
@@ -274,6 +278,14 @@ function rebootStep(
     ifUuid: intent.uuid,
     ifBootId: before ?? "",
   };
+}
+
+/** What was free when it was written down may not be any more. */
+function mayStillBoot(assessed: Assessment, under: IntentFact, member: string | undefined): boolean {
+  const { seen, facts } = assessed;
+  if (!seen.mayDisturb || facts === undefined) return false;
+  if (under.role === "worker") return true;
+  return controlPlaneSlot(assessed, facts, { machine: under.machine, why: "boot", member, under }).kind === "granted";
 }
 
 /** New network settings are in force at once: they are done when the machine shows them and is still as well as before. */
