@@ -218,6 +218,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onPoolPlan: (worker) => pools.enqueue(worker),
       onPoolState: (worker) => pools.enqueue(worker),
       ...(options.rules === undefined ? {} : { rules: options.rules }),
+      ...(options.onInvariantBroken === undefined ? {} : { onInvariantBroken: options.onInvariantBroken }),
     });
     const reporter = createMachineController({ ...shared, brain, events });
     const pools = createWorkerController({

@@ -93,6 +93,8 @@ export interface OperatorOptions {
   readonly resyncMs?: number;
   /** Rules of the brain, most urgent first. Default: {@link defaultRules}. A test replaces one to show that the harness notices. */
   readonly rules?: readonly Rule[];
+  /** Told when a pass would have broken an invariant and was held back. What it throws ends the pass, as a test wants it. Default: it is only told to people. */
+  readonly onInvariantBroken?: (invariant: string, detail: string) => void;
 }
 
 /** The Lease that decides who acts. */

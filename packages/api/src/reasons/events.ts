@@ -44,6 +44,11 @@ export const eventCatalogue = {
   },
   Ready: { type: "Normal", on: turning, when: "The condition Ready turned True; on a TalosMachine after it was not." },
   NotReady: { type: "Warning", on: turning, when: "The condition Ready is not True any more; the note is its message." },
+  InvariantBroken: {
+    type: "Warning",
+    on: ["TalosControlPlane"],
+    when: "A pass was held back because it would have broken a rule that always holds, which the note names: a fault of the operator.",
+  },
   EtcdHealthy: { type: "Normal", on: ["TalosControlPlane"], when: "The condition EtcdHealthy is True again." },
   EtcdUnhealthy: { type: "Warning", on: ["TalosControlPlane"], when: "The condition EtcdHealthy turned False; the note is its message." },
   UpgradePending: {

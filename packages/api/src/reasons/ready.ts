@@ -254,6 +254,12 @@ const worldReasons = {
     when: "A cluster that runs already is being verified or waits to be taken over. Everything is read-only.",
     next: "See the condition Imported: correct what it names, or annotate talos-operator.dev/import-approve with its hash.",
   },
+  InvariantBroken: {
+    status: "False",
+    release: "person",
+    when: "What was decided would have broken a rule that always holds, which the message names: a fault of the operator. Nothing was sent to any machine; the cluster runs on as it is.",
+    next: "Report it with the message and the ClusterRecord. Take back the last edit, or run the release before, until it is mended.",
+  },
   AnotherOperatorActive: {
     status: "False",
     release: "person",

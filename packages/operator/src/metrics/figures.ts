@@ -29,6 +29,8 @@ export interface OperatorFigures {
   /** A failure that ends no pass: the spec is wrong, or files cannot be written and the cluster goes on. */
   failed(controller: string, type: ErrorType): void;
   decided(rule: string): void;
+  /** A pass was held back, for it would have broken this. */
+  invariantBroken(invariant: string): void;
   carriedOut(effect: string, thrown?: unknown): void;
   machineGenerated(cluster: string, role: string): void;
   fileOperation(operation: "create" | "update" | "delete", isDone: boolean): void;
@@ -82,6 +84,11 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
     help: "Passes by the rule that decided.",
     labels: ["rule"],
   });
+  const broken = registry.counter({
+    name: "talos_operator_invariants_broken_total",
+    help: "Passes that were held back because they would have broken an invariant.",
+    labels: ["invariant"],
+  });
   const effects = registry.counter({
     name: "talos_operator_effects_total",
     help: "Effects by what came of them.",
@@ -111,6 +118,7 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
     },
     failed: (controller, type) => errors.with({ controller, error_type: type }).add(),
     decided: (rule) => decisions.with({ rule }).add(),
+    invariantBroken: (invariant) => broken.with({ invariant }).add(),
     carriedOut(effect, thrown) {
       const result = thrown === undefined ? "done" : errorTypeOf(thrown) === "EffectError" ? "refused" : "failed";
       effects.with({ effect, result }).add();

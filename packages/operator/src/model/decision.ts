@@ -35,11 +35,21 @@ export interface Rule {
   decide(assessed: Assessment): Verdict | undefined;
 }
 
+/** A rule that no pass may break, and that this one would have broken: a fault of the operator. */
+export interface BrokenInvariant {
+  /** As `S11`. */
+  readonly id: string;
+  /** What always holds, as a sentence. */
+  readonly says: string;
+  /** What would have been done, with names and without a full stop. */
+  readonly detail: string;
+}
+
 /** What one pass does and says. */
 export interface Decision {
   /** The rule that decided. */
   readonly rule: string;
-  /** In order; at most one of them disruptive. */
+  /** In order; at most one of them disturbs a control plane. */
   readonly actions: readonly Action[];
   /** From what was seen now, never from an earlier pass. Types that are absent here are removed from the status. */
   readonly conditions: readonly ConditionInput[];
@@ -47,6 +57,8 @@ export interface Decision {
   readonly requeueAfterMs: number | undefined;
   /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */
   readonly isBusy?: boolean;
+  /** Nothing of what the rule decided is done, for it would have broken this. */
+  readonly broken?: BrokenInvariant;
   /** Of a dry run. */
   readonly plan?: Plan;
 }

@@ -152,7 +152,9 @@ function decideIn(state: State, index: number): readonly Action[] {
   const key = JSON.stringify([hour, machines, etcd, listed, textOf(facts), operators[index]?.mayDisturb]);
   const known = decisions.get(key);
   if (known !== undefined) return known;
-  const actions = decide(assess(observe(state, index)), rules).actions.filter(isModelled);
+  const { actions: decided, broken } = decide(assess(observe(state, index)), rules);
+  if (broken !== undefined) throw new Error(`${broken.id}: ${broken.detail}`);
+  const actions = decided.filter(isModelled);
   decisions.set(key, actions);
   return actions;
 }

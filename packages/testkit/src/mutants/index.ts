@@ -17,6 +17,7 @@ import { knownFaults } from "./known-faults.ts";
 import { disruption } from "./disruption.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
+import { passInvariantFaults } from "./pass-invariants.ts";
 import { proofs } from "./proofs.ts";
 import { whoseItIs } from "./whose-it-is.ts";
 import { writeGuards } from "./write-guards.ts";
@@ -27,6 +28,7 @@ export const mutants: readonly Mutant[] = [
   ...guards,
   ...laterLife,
   ...disruption,
+  ...passInvariantFaults,
   ...knownFaults,
   ...compositionFaults,
   ...effectGuards,

@@ -136,6 +136,11 @@ export function createOperators({
     restsSince = time.now();
   };
 
+  const onInvariantBroken = (invariant: string, detail: string): void => {
+    report(invariant, `a pass would have broken it: ${detail}`);
+    throw new Error(`${invariant}: ${detail}`);
+  };
+
   const start = (delayMs: number): void => {
     time.timers.schedule(delayMs, () => {
       if (isStopped) return;
@@ -250,7 +255,7 @@ export function createOperators({
         metrics,
         ...(runnerFor === undefined ? {} : { backups: { runner: runnerFor(mine), backupDirectory: "/backups" } }),
         ...(addonsFor === undefined ? {} : { addons: { runner: addonsFor(mine) } }),
-        options: { allowLoopbackMachines: false, identity },
+        options: { allowLoopbackMachines: false, identity, onInvariantBroken },
       });
       void operator.run(stop.signal).catch((error: unknown) => {
         invariants.secrets.inspectText("an error", error instanceof Error ? textOf(error) : String(error));

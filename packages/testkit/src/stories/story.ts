@@ -206,6 +206,11 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   for (const crd of options.crds ?? crds) await client.resource(crdType).create(crd);
   let running: { readonly stop: AbortController; readonly done: Promise<void>; readonly life: Life } | undefined;
   let starts = 0;
+  const broken: string[] = [];
+  const onInvariantBroken = (invariant: string, detail: string): void => {
+    broken.push(`${invariant}: ${detail}`);
+    throw new Error(`${invariant}: ${detail}`);
+  };
 
   const get: Story["get"] = (type, name = "demo") => client.resource<Conditioned>(type).tryGet({ namespace: "default", name });
   const condition: Story["condition"] = async (type, wanted, name) =>
@@ -274,7 +279,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
         random: random(100 + starts),
         keys,
         log: options.log ?? silentLog,
-        options: { leaderElection: false, identity: `story-${starts}`, ...options.operator },
+        options: { leaderElection: false, identity: `story-${starts}`, onInvariantBroken, ...options.operator },
       });
       running = { stop: abort, done: operator.run(abort.signal), life };
       await time.settle();
@@ -297,6 +302,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       await stop();
       await datacenter.close();
       api.close();
+      if (broken.length > 0) throw new Error(`passes would have broken invariants: ${broken.join("; ")}`);
     },
   };
 }

@@ -43,6 +43,8 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   /** What a control plane and its pools are composed by: TalosCluster or KubernetesCluster, with their statuses. */
   readonly parentsOf: (controlPlane: TalosControlPlane, pools: readonly TalosWorker[]) => readonly Told[];
   readonly rules?: readonly Rule[];
+  /** Told of each pass that was held back because it would have broken an invariant. What it throws ends the pass. */
+  readonly onInvariantBroken?: (invariant: string, detail: string) => void;
   /** Clusters that are worked on at once. */
   readonly concurrency: number;
   /** Told when a look at a machine says something new. */

@@ -544,7 +544,10 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
   {
     name: "asks the recorded target again after a restart, although another one stands first",
     world: {
-      facts: facts({ machines: allConfigured, bootstrapIntent: { ...intent, machine: "demo-10.0.0.2", address: "10.0.0.2" } }),
+      facts: facts({
+        machines: allConfigured,
+        bootstrapIntent: { ...intent, machine: "demo-10.0.0.2", address: "10.0.0.2", uuid: "uuid-10.0.0.2" },
+      }),
       looks: allPreparing,
     },
     want: {

@@ -8,6 +8,7 @@ import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
 import { removalConditions } from "./conditions/describe-removal.ts";
 import { withoutHeld } from "./held.ts";
+import { brokenBy } from "./invariants/broken.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import { dryRunCondition, notLookedYet } from "./planning/dry-run-condition.ts";
@@ -26,7 +27,7 @@ import { honourReconcileMode } from "./rules/reconcile-mode.ts";
 import { releaseConfig, settleConfig } from "./rules/settle-config.ts";
 import { changeMembership, rememberMembers } from "./rules/membership.ts";
 import { rememberVersions } from "./rules/remember-versions.ts";
-import { refuseUnsafeSpec } from "./rules/spec.ts";
+import { refuseUnsafeSpec, whatGoesOn } from "./rules/spec.ts";
 import { tendCertificates } from "./rules/tend-certificates.ts";
 import { hasNodesToTend, tendNodes } from "./rules/tend-nodes.ts";
 import { waitOrSettle } from "./rules/wait.ts";
@@ -81,9 +82,22 @@ export function decide(assessed: Assessment, rules: readonly Rule[] = defaultRul
   if (seen.mode === "dryrun") return described(seen, rules);
   for (const rule of rules) {
     const verdict = withoutHeld(rule.decide(assessed), seen);
-    if (verdict !== undefined) return decisionOf(assessed, rule.name, signed(verdict, rule.name, seen));
+    if (verdict !== undefined) return asserted(assessed, rule.name, signed(verdict, rule.name, seen));
   }
   return decisionOf(assessed, "none", { actions: [], waiting: { reason: "Unobserved", message: "No rule had anything to say." } });
+}
+
+/**
+ * The decision, or, where its actions would break what no pass may break, one that does none of them and says so: whoever goes on wrongly cannot take it back, and
+ * whoever stops can be helped. What keeps people's access goes on.
+ */
+function asserted(assessed: Assessment, rule: string, verdict: Verdict): Decision {
+  const { seen } = assessed;
+  const broken = seen.mode === "reconcile" ? brokenBy(assessed, verdict.actions) : undefined;
+  if (broken === undefined) return decisionOf(assessed, rule, verdict);
+  const message = `Nothing is sent: what was decided (${rule}) would break ${broken.id}: ${broken.says} ${broken.detail}.`;
+  const held = decisionOf(assessed, rule, { actions: whatGoesOn(assessed), waiting: { reason: "InvariantBroken", message } });
+  return { ...held, broken };
 }
 
 /** A dry run: the plan as a condition, and no action whatever the plan holds. */

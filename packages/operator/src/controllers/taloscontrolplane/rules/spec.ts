@@ -18,8 +18,8 @@ export const refuseUnsafeSpec: Rule = {
   },
 };
 
-/** A document may stay wrong for months: people keep their access meanwhile, and Nodes whose machines are back do not stay cordoned. */
-function whatGoesOn(assessed: Assessment): readonly Action[] {
+/** What a cluster is kept by while nothing else is done, for months if need be: people keep their access, and Nodes whose machines are back do not stay cordoned. */
+export function whatGoesOn(assessed: Assessment): readonly Action[] {
   const { seen } = assessed;
   if (seen.record.kind !== "present" || keepKeys.decide(assessed) !== undefined) return [];
   return (tendNodes.decide(assessed) ?? keepAccess.decide(assessed))?.actions ?? [];
