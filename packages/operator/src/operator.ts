@@ -226,9 +226,9 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       events,
       references,
       configs,
-      brain,
       planOf: (controlPlane, worker) => brain.poolPlan(controlPlane, worker),
       stateOf: (controlPlane, worker) => brain.poolState(controlPlane, worker),
+      compositionOf: (controlPlane, worker) => brain.poolComposition(controlPlane, worker),
     });
     const composer = createClusterController({ ...shared, events, planOf: (cluster) => foreseenBy(brain.lastDecision(cluster)) });
     const composed = { ...shared, clusters, vitistackMachines, defaults, latestCluster: latest.kubernetesCluster };

@@ -117,6 +117,8 @@ export interface Observed {
   readonly adoption?: SeenAdoption;
   /** Machines that are paused by themselves or with their pool: nothing is done with them. */
   readonly held?: ReadonlySet<MachineName>;
+  /** Worker pools that are paused by themselves, by name of the TalosWorker. */
+  readonly heldPools?: ReadonlySet<string>;
   /** Another operator that was seen at work on this cluster, in words. */
   readonly beside?: string;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */

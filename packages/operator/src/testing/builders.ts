@@ -43,12 +43,19 @@ export function controlPlane(
   };
 }
 
-/** A worker pool named `demo-workers` with `count` machines at 10.0.1.1 and following. */
+/** A worker pool named `demo-workers` with `count` machines at 10.0.1.1 and following; finalizer in place. */
 export function worker(count = 2, metadata: Partial<TalosWorker["metadata"]> = {}): TalosWorker {
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosWorker",
-    metadata: { namespace: "default", name: "demo-workers", uid: "22222222-2222-2222-2222-222222222222", generation: 1, ...metadata },
+    metadata: {
+      namespace: "default",
+      name: "demo-workers",
+      uid: "22222222-2222-2222-2222-222222222222",
+      generation: 1,
+      finalizers: ["talosworker.talos.alperen.cloud/finalizer"],
+      ...metadata,
+    },
     spec: {
       version: "v1.13.9",
       kubeVersion: "v1.36.3",

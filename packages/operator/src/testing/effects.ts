@@ -14,6 +14,7 @@ import { createReading } from "../controllers/shared/latest.ts";
 import type { LatestWords } from "../controllers/shared/latest.ts";
 import { mintCredentials } from "../secrets/credentials.ts";
 import { demandKept } from "../controllers/taloscontrolplane/effects/demand-kept.ts";
+import { demandPool } from "../controllers/taloscontrolplane/effects/demand-pool.ts";
 import { demandReconciled } from "../controllers/taloscontrolplane/effects/demand-reconciled.ts";
 import { demandUnpaused } from "../controllers/taloscontrolplane/effects/demand-unpaused.ts";
 import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
@@ -120,6 +121,7 @@ export async function decidedPass(
     demandAlone,
     demandReconciled: reconciled,
     demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),
+    demandPool: (pool) => demandPool(pool, latest, seen),
     demandKept: (machine) => demandKept(machine, latest, seen),
     leading,
     log: silent,

@@ -6,8 +6,8 @@ const reset = `${brain}/effects/reset-machine.ts`;
 const tests = {
   decide: "operator/src/controllers/taloscontrolplane/decide.test.ts",
   deletionTable: "operator/src/controllers/taloscontrolplane/rules/deletion.test.ts",
-  workerTable: "operator/src/controllers/talosworker/decide.test.ts",
-  heldMachines: "operator/src/controllers/talosworker/held-machines.test.ts",
+  releasePools: "operator/src/controllers/taloscontrolplane/rules/release-pools.test.ts",
+  heldMachines: "operator/src/controllers/taloscontrolplane/composition/held-machines.test.ts",
   guard: "operator/src/controllers/taloscontrolplane/effects/guard.test.ts",
   deletion: "testkit/src/stories/deletion.test.ts",
   impostors: "testkit/src/stories/impostors.test.ts",
@@ -276,11 +276,11 @@ export const guards: readonly Mutant[] = [
     name: "what-nothing-stands-for-is-gone",
     about: "T9: lets a pool go whose TalosMachines are gone while the record says that its machines may be configured",
     stands: ["guard T9"],
-    tests: [tests.workerTable],
+    tests: [tests.releasePools],
     edits: [
       {
-        file: "operator/src/controllers/talosworker/decide.ts",
-        find: "machines.length === 0 && seen.held.length === 0",
+        file: `${brain}/composition/empty-pools.ts`,
+        find: "machines.length === 0 && heldOf(seen, pool).length === 0",
         replace: "machines.length === 0",
       },
     ],
@@ -292,7 +292,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.heldMachines],
     edits: [
       {
-        file: "operator/src/controllers/talosworker/held-machines.ts",
+        file: `${brain}/composition/held-machines.ts`,
         find: "signOfEarlierLife({ controlPlane }) === undefined",
         replace: "controlPlane.kind !== undefined",
       },
@@ -305,7 +305,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.heldMachines],
     edits: [
       {
-        file: "operator/src/controllers/talosworker/held-machines.ts",
+        file: `${brain}/composition/held-machines.ts`,
         find: "if (!isMadeAnew(facts)) return known;",
         replace: "if (facts.machines !== undefined) return known;",
       },

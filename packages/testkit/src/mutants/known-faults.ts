@@ -232,8 +232,8 @@ export const knownFaults: readonly Mutant[] = [
     edits: [
       {
         file: execute,
-        find: "if (!isAlreadyExists(thrown)) throw thrown;\n  }\n}\n\n/** The TalosMachine",
-        replace: "if (isAlreadyExists(thrown)) return;\n  }\n}\n\n/** The TalosMachine",
+        find: "if (!isAlreadyExists(thrown)) throw thrown;\n    }\n  };",
+        replace: "if (isAlreadyExists(thrown)) return;\n    }\n  };",
       },
     ],
   },

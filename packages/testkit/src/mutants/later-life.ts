@@ -368,8 +368,8 @@ export const laterLife: readonly Mutant[] = [
     edits: [
       {
         file: "operator/src/controllers/shared/refused-write.ts",
-        find: "if (!isRefusedWrite(failure)) return conditions;",
-        replace: "if (!isRefusedWrite(failure) || failure.message !== undefined) return conditions;",
+        find: "if (refusal === undefined) return conditions;",
+        replace: 'if (refusal === undefined || refusal !== "") return conditions;',
       },
     ],
   },
@@ -385,6 +385,24 @@ export const laterLife: readonly Mutant[] = [
     tests: [`${brain}/rules/access.test.ts`],
     edits: [
       { file: `${brain}/rules/access.ts`, find: "isTalosconfigDue && mayBeDated(seen, seen.talosconfig)", replace: "isTalosconfigDue" },
+    ],
+  },
+  {
+    name: "cluster-waits-for-a-refused-pool",
+    about: "holds a whole cluster up because the API server refuses a TalosMachine of one pool",
+    tests: ["testkit/src/effects/pool-writes.test.ts"],
+    edits: [{ file: `${brain}/execute.ts`, find: " && !(result.reason instanceof PoolFailure)", replace: "" }],
+  },
+  {
+    name: "machines-of-nobody",
+    about: "makes TalosMachines of a pool that nothing guards yet",
+    tests: [`${brain}/rules/compose-machines.test.ts`],
+    edits: [
+      {
+        file: `${brain}/rules/compose-machines.ts`,
+        find: "metadata.finalizers?.includes(finalizers.talosWorker) === true",
+        replace: "metadata.finalizers?.includes(finalizers.talosWorker) !== undefined",
+      },
     ],
   },
   {
@@ -447,9 +465,9 @@ export const laterLife: readonly Mutant[] = [
     tests: [stories.pauses],
     edits: [
       {
-        file: "operator/src/controllers/talosworker/controller.ts",
-        find: "if (controlPlane !== undefined && isHeld(controlPlane, {",
-        replace: "if (controlPlane !== undefined && live === undefined && isHeld(controlPlane, {",
+        file: `${brain}/execute.ts`,
+        find: "if (group.some(({ kind }) => !asksGuard.has(kind))) await",
+        replace: 'if (group.some(({ kind }) => !asksGuard.has(kind) && kind !== "CreateMachine")) await',
       },
     ],
   },

@@ -91,10 +91,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "abandoned-by-a-prefix-in-a-pool",
     about: "lets a pool go whose machine has the word of abandon-machine as its beginning (S23)",
-    tests: ["operator/src/controllers/talosworker/held-machines.test.ts"],
+    tests: [`${brain}/composition/held-machines.test.ts`],
     edits: [
       {
-        file: "operator/src/controllers/talosworker/held-machines.ts",
+        file: `${brain}/composition/held-machines.ts`,
         find: "(machine) => machineFact(facts, machine) === undefined && machine !== abandoned &&",
         replace: '(machine) => machineFact(facts, machine) === undefined && !machine.startsWith(abandoned ?? "-") &&',
       },
@@ -289,9 +289,9 @@ export const proofs: readonly Mutant[] = [
     tests: ["testkit/src/stories/watches-behind.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/talosworker/controller.ts",
-        find: "&& !(await isStillWanted(worker, asked)))",
-        replace: "&& (false as boolean))",
+        file: `${brain}/effects/for-pool.ts`,
+        find: "await effects.demandPool(pool);",
+        replace: "void effects.demandPool;",
       },
     ],
   },

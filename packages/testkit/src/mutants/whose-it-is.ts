@@ -211,8 +211,8 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/execute.ts`,
-        find: 'if (action.object.kind === "TalosControlPlane") await deleteUntold(effects);',
-        replace: 'if (String(action.object.kind) === "") await deleteUntold(effects);',
+        find: "await deleteUntold(effects);",
+        replace: "void deleteUntold;",
       },
     ],
   },

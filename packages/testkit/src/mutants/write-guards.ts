@@ -3,6 +3,8 @@ import { guardWithout } from "./guard-without.ts";
 
 const tables = {
   writes: "testkit/src/effects/writes.test.ts",
+  poolWrites: "testkit/src/effects/pool-writes.test.ts",
+  demandPool: `${brain}/effects/demand-pool.test.ts`,
   tending: `${brain}/effects/tend-nodes.test.ts`,
   nodeOwners: `${brain}/membership/node-owners.test.ts`,
   tendNodes: `${brain}/rules/tend-nodes.test.ts`,
@@ -23,6 +25,7 @@ const nodes = "operator/src/workload/node-objects.ts";
 const cordons = "operator/src/workload/cordon.ts";
 const evict = "operator/src/workload/evict.ts";
 const drain = "operator/src/workload/drain-run.ts";
+const pool = `${brain}/effects/demand-pool.ts`;
 
 /** The checks of effects that write to Kubernetes: keys, record, objects, and the Nodes and pods of the cluster itself; each taken out by itself. */
 export const writeGuards: readonly Mutant[] = [
@@ -69,7 +72,7 @@ export const writeGuards: readonly Mutant[] = [
   ]),
   without("the-control-plane-that-was-seen", "another control plane of the name is there", ["K5"], "writes", [
     execute,
-    "if (object === undefined || !isSeen(action.object.kind, object, seen)) return;",
+    "if (object === undefined || !isSeen(kind, object, seen)) return;",
     "if (object === undefined) return;",
   ]),
   without("the-machine-object-that-was-seen", "another object of the machine's name is there", ["K5"], "writes", [
@@ -124,15 +127,14 @@ export const writeGuards: readonly Mutant[] = [
 
   without("create-only-objects", "a machine's object is there already", ["K5"], "writes", [
     execute,
-    "if (!isAlreadyExists(thrown)) throw thrown;\n  }\n}\n\n/** The TalosMachine",
+    "if (!isAlreadyExists(thrown)) throw thrown;\n    }\n  };",
     `if (!isAlreadyExists(thrown)) throw thrown;
-    const machines = client.resource<TalosMachine>(talosMachineResource);
-    const key = { namespace: seen.controlPlane.metadata.namespace ?? "", name: machine.name };
-    await machines.update({ ...talosMachineFor(machine, owner, undefined), metadata: (await machines.get(key)).metadata });
-  }
-}
-
-/** The TalosMachine`,
+      const machines = client.resource<TalosMachine>(talosMachineResource);
+      const key = { namespace: seen.controlPlane.metadata.namespace ?? "", name: machine.name };
+      const wanted = talosMachineFor(machine, pool ?? seen.controlPlane, seen.controlPlane.metadata.name);
+      await machines.update({ ...wanted, metadata: (await machines.get(key)).metadata });
+    }
+  };`,
   ]),
   without(
     "names-that-stay",
@@ -273,5 +275,22 @@ export const writeGuards: readonly Mutant[] = [
     `${brain}/rules/tend-nodes.ts`,
     "facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;",
     "facts?.bootstrapDone === undefined) return undefined;",
+  ]),
+  without("the-pool-of-the-decision", "another pool has the name by now", ["K5"], "demandPool", [
+    pool,
+    "pool === undefined || decided === undefined || pool.metadata.uid !== decided.metadata.uid",
+    "pool === undefined || decided === undefined",
+  ]),
+  without("a-pool-that-refers-here", "the pool refers to another control plane by now", ["K5"], "demandPool", [
+    pool,
+    "if (pool.spec?.controlPlaneRef?.name !== controlPlane.metadata.name)",
+  ]),
+  without("the-word-of-a-pool", "the pool is paused by now", ["K5"], "poolWrites", [
+    pool,
+    'if (mode !== "reconcile" && !(mode === "import" && isTakenOver(controlPlane)))',
+  ]),
+  without("the-record-of-a-pool-that-goes", "a machine of the pool is written down by now", ["K5"], "poolWrites", [
+    `${brain}/effects/release-pool.ts`,
+    "if (held.length > 0)",
   ]),
 ];

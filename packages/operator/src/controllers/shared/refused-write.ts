@@ -24,8 +24,17 @@ export function withRefusal(
   failure: unknown,
   generation: number | undefined,
 ): readonly ConditionInput[] {
-  if (!isRefusedWrite(failure)) return conditions;
-  const words = `The API server refuses what has to be written next, and nothing is done without it: ${failure.message.slice(0, LONGEST)}`;
+  return withRefusalWords(conditions, isRefusedWrite(failure) ? failure.message : undefined, generation);
+}
+
+/** The same with what the server said. @param refusal `undefined` = it refused nothing */
+export function withRefusalWords(
+  conditions: readonly ConditionInput[],
+  refusal: string | undefined,
+  generation: number | undefined,
+): readonly ConditionInput[] {
+  if (refusal === undefined) return conditions;
+  const words = `The API server refuses what has to be written next, and nothing is done without it: ${refusal.slice(0, LONGEST)}`;
   const ready = conditionFor("Ready", "WriteRefused", withOutlook({ reason: "WriteRefused", message: words }), generation);
   const progressing = conditionFor("Progressing", "Blocked", "See the condition Ready.", generation);
   return conditions.map((one) => (one.type === "Ready" ? ready : one.type === "Progressing" ? progressing : one));

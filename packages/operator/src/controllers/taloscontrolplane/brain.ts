@@ -12,6 +12,7 @@ import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import type { UnderWay } from "./membership/under-way.ts";
 import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
+import type { PoolComposition } from "./composition/pool-composition.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
 import type { Look } from "../../model/look.ts";
 import type { MachineFact, MachinePlace } from "../../model/record.ts";
@@ -53,7 +54,7 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly onPlan?: (cluster: ObjectKey) => void;
   /** Told when the plan of a TalosWorker that is only tried became another. */
   readonly onPoolPlan?: (worker: ObjectKey) => void;
-  /** Called when the state of a worker pool became another. */
+  /** Called when the state of a worker pool, or how far it is composed, became another. */
   readonly onPoolState?: (worker: ObjectKey) => void;
 }
 
@@ -89,6 +90,8 @@ export interface Brain {
   poolPlan(cluster: ObjectKey, worker: string): Plan | undefined;
   /** What the last pass knew of a worker pool; `undefined` before the first pass. */
   poolState(cluster: ObjectKey, worker: string): PoolState | undefined;
+  /** How far the last pass got with the TalosMachines of a worker pool; `undefined` before the first pass. */
+  poolComposition(cluster: ObjectKey, worker: string): PoolComposition | undefined;
   /** What a backup of the cluster is taken from; `"not-looked"` before its first pass in this process, `undefined` = it has no etcd yet. */
   backupSourcesOf(cluster: ObjectKey): BackupSources | NoSources | "not-looked" | undefined;
   /**

@@ -7,6 +7,7 @@ import type { BrainOptions } from "./brain.ts";
 import { bundleInForce } from "./record/bundle-in-force.ts";
 import type { Cluster } from "./clusters.ts";
 import { demandKept } from "./effects/demand-kept.ts";
+import { demandPool } from "./effects/demand-pool.ts";
 import { demandReconciled } from "./effects/demand-reconciled.ts";
 import { demandUnpaused } from "./effects/demand-unpaused.ts";
 import { executeAll } from "./execute.ts";
@@ -71,6 +72,7 @@ export async function carryOut(
     demandAlone,
     demandReconciled: reconciled,
     demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),
+    demandPool: (pool) => demandPool(pool, latest, seen),
     demandKept: (machine) => demandKept(machine, latest, seen),
     leading: options.leading,
     log: context.log.child({ rule: decision.rule }),
@@ -86,8 +88,8 @@ export async function carryOut(
     carriedOut: (action, thrown) => figures?.carriedOut(action, thrown),
     caughtUp: async (kind, resourceVersion) => {
       if (resourceVersion === undefined) return;
-      const cache = kind === "TalosMachine" ? options.machines : options.controlPlanes;
-      await cache.waitForResourceVersion(resourceVersion, { signal: context.signal, timeoutMs: CACHE_FOLLOWS_MS });
+      const caches = { TalosMachine: options.machines, TalosWorker: options.workers, TalosControlPlane: options.controlPlanes };
+      await caches[kind].waitForResourceVersion(resourceVersion, { signal: context.signal, timeoutMs: CACHE_FOLLOWS_MS });
     },
   };
   try {

@@ -12,6 +12,7 @@ import { importSources } from "../../importing/import-sources.ts";
 import { writtenConfig } from "./spec/written-config.ts";
 import { identityOf } from "./membership/identity.ts";
 import { underWayOn } from "./membership/under-way.ts";
+import type { PoolComposition } from "./composition/pool-composition.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
 import { provenLook, unaddressedLook } from "./membership/proven-look.ts";
 import { isNameTaken } from "./spec/machine-names.ts";
@@ -34,6 +35,7 @@ export interface Cluster {
   decision: Decision | undefined;
   poolPlans: ReadonlyMap<string, Plan>;
   poolStates: ReadonlyMap<string, PoolState>;
+  poolCompositions: ReadonlyMap<string, PoolComposition>;
   /** Machines to which nothing is sent, by name. */
   stopped: ReadonlyMap<string, StoppedMachine>;
   facts: ClusterFacts | undefined;
@@ -85,6 +87,7 @@ export class Clusters {
       decision: undefined,
       poolPlans: new Map(),
       poolStates: new Map(),
+      poolCompositions: new Map(),
       stopped: new Map(),
       facts: undefined,
       areKeysInDoubt: false,

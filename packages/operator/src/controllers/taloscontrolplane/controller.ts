@@ -28,6 +28,7 @@ import { assess } from "./assess.ts";
 import { decide, defaultRules } from "./decide.ts";
 import { firstTurnMs } from "./first-turn.ts";
 import { machinesToChange } from "./conditions/open-effects.ts";
+import { poolCompositions } from "./composition/pool-composition.ts";
 import { poolStates } from "./conditions/pool-state.ts";
 import { LateRecords } from "./record/late-records.ts";
 import { objectsActedOn } from "./objects-acted-on.ts";
@@ -106,7 +107,7 @@ export function createBrain(options: BrainOptions): Brain {
     context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
-    reportPools(cluster, assessed, toChange);
+    reportPools(cluster, assessed, decision, toChange);
     reportStopped(cluster, assessed);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
@@ -182,11 +183,15 @@ export function createBrain(options: BrainOptions): Brain {
       if (before.get(name)?.hash !== plan.hash) options.onPoolPlan?.({ namespace: cluster.key.namespace, name });
   };
 
-  const reportPools = (cluster: Cluster, assessed: Assessment, toChange: ReadonlySet<MachineName>): void => {
-    const before = cluster.poolStates;
+  const reportPools = (cluster: Cluster, assessed: Assessment, decision: Decision, toChange: ReadonlySet<MachineName>): void => {
+    const { poolStates: states, poolCompositions: compositions } = cluster;
     cluster.poolStates = poolStates(assessed, toChange);
-    for (const [name, state] of cluster.poolStates)
-      if (!isDeepStrictEqual(before.get(name), state)) options.onPoolState?.({ namespace: cluster.key.namespace, name });
+    cluster.poolCompositions = poolCompositions(assessed.seen, decision);
+    for (const [name, composition] of cluster.poolCompositions) {
+      const isAsBefore =
+        isDeepStrictEqual(states.get(name), cluster.poolStates.get(name)) && isDeepStrictEqual(compositions.get(name), composition);
+      if (!isAsBefore) options.onPoolState?.({ namespace: cluster.key.namespace, name });
+    }
   };
 
   /** Why nothing is sent to a machine follows from the spec as much as from the machine: no look tells it. */
@@ -240,6 +245,7 @@ export function createBrain(options: BrainOptions): Brain {
     lastDecision: (key) => clusters.get(key)?.decision,
     poolPlan: (key, worker) => clusters.get(key)?.poolPlans.get(worker),
     poolState: (key, worker) => clusters.get(key)?.poolStates.get(worker),
+    poolComposition: (key, worker) => clusters.get(key)?.poolCompositions.get(worker),
     backupSourcesOf: (key) => {
       const sources = clusters.backupSources(key, clock.now());
       if (clusters.get(key)?.isUnread === true) controller.enqueue(key);

@@ -26,6 +26,7 @@ import { keepKeys } from "./rules/keep-keys.ts";
 import { honourReconcileMode } from "./rules/reconcile-mode.ts";
 import { releaseConfig, settleConfig } from "./rules/settle-config.ts";
 import { changeMembership, rememberMembers } from "./rules/membership.ts";
+import { releasePools } from "./rules/release-pools.ts";
 import { rememberVersions } from "./rules/remember-versions.ts";
 import { refuseUnsafeSpec, whatGoesOn } from "./rules/spec.ts";
 import { tendCertificates } from "./rules/tend-certificates.ts";
@@ -42,6 +43,7 @@ export const defaultRules: readonly Rule[] = [
   refuseBesideAnother,
   importCluster,
   releaseConfig,
+  releasePools,
   finishDeletion,
   refuseUnsafeSpec,
   keepFinalizers,

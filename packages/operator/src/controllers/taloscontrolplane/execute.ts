@@ -7,7 +7,7 @@ import {
   talosMachineResource,
   talosWorkerResource,
 } from "@talos-operator/api";
-import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import type { ClusterRecord, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { addFinalizer, deleteExactly, isAlreadyExists, isConflict, isControlledBy, removeFinalizer } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { SpanAttributes } from "@talos-operator/ports";
@@ -26,11 +26,13 @@ import { asksGuard } from "./effects/asks-guard.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
 import { configureMachine } from "./effects/configure-machine.ts";
 import { followEndpoint } from "./effects/follow-endpoint.ts";
+import { forPool, PoolFailure } from "./effects/for-pool.ts";
 import { rebootMachine } from "./effects/reboot-machine.ts";
 import { forfeitLeadership } from "./effects/forfeit-leadership.ts";
 import { leaveEtcd } from "./effects/leave-etcd.ts";
 import { removeMember } from "./effects/remove-member.ts";
 import { takeBundle } from "./effects/take-bundle.ts";
+import { releasePool } from "./effects/release-pool.ts";
 import { resetMachine } from "./effects/reset-machine.ts";
 import { writeMeta } from "./effects/write-meta.ts";
 import { tendCertificates } from "./effects/tend-certificates.ts";
@@ -65,6 +67,7 @@ async function execute(action: Action, effects: Effects): Promise<void> {
         const guarded = await addFinalizer(machines, machine, finalizers.talosMachine, { signal });
         return effects.caughtUp("TalosMachine", guarded.metadata.resourceVersion);
       }
+      if (action.object.kind === "TalosWorker") return guardPool(action.object.name, effects);
       const updated = await addFinalizer(
         client.resource<TalosControlPlane>(talosControlPlaneResource),
         seen.controlPlane,
@@ -74,17 +77,14 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return effects.caughtUp("TalosControlPlane", updated.metadata.resourceVersion);
     }
     case "RemoveFinalizer": {
-      const resource = client.resource(action.object.kind === "TalosWorker" ? talosWorkerResource : talosControlPlaneResource);
-      const object = await resource.tryGet({ namespace, name: action.object.name });
+      const { kind, name } = action.object;
+      if (kind === "TalosWorker") return forPool(name, effects, () => releasePool(name, effects));
+      const resource = client.resource(talosControlPlaneResource);
+      const object = await resource.tryGet({ namespace, name });
       // Another object of this name was not released.
-      if (object === undefined || !isSeen(action.object.kind, object, seen)) return;
-      if (action.object.kind === "TalosControlPlane") await deleteUntold(effects);
-      await removeFinalizer(
-        resource,
-        object,
-        action.object.kind === "TalosWorker" ? finalizers.talosWorker : finalizers.talosControlPlane,
-        { signal },
-      );
+      if (object === undefined || !isSeen(kind, object, seen)) return;
+      await deleteUntold(effects);
+      await removeFinalizer(resource, object, finalizers.talosControlPlane, { signal });
       return;
     }
     case "CreateMachine":
@@ -94,8 +94,12 @@ async function execute(action: Action, effects: Effects): Promise<void> {
     case "FollowEndpoint": {
       const machine = seen.machineObjects.find((object) => object.metadata.name === action.name);
       if (machine === undefined) return;
-      const version = await followEndpoint(client.resource<TalosMachine>(talosMachineResource), machine, action.to);
-      return effects.caughtUp("TalosMachine", version);
+      const pool = machine.spec?.workerRef?.name;
+      const follow = async (): Promise<void> => {
+        const version = await followEndpoint(client.resource<TalosMachine>(talosMachineResource), machine, action.to);
+        return effects.caughtUp("TalosMachine", version);
+      };
+      return pool === undefined ? follow() : forPool(pool, effects, follow);
     }
     case "CreateBundle":
       return createBundle(action.secret, effects);
@@ -182,8 +186,9 @@ export async function executeAll(actions: readonly Action[], effects: Effects): 
     );
     for (const [index, result] of results.entries())
       effects.carriedOut(group[index]?.kind ?? "", result.status === "rejected" ? result.reason : undefined);
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed !== undefined) throw failed.reason;
+    // What a pool alone is refused holds up nobody else.
+    const failed = results.find((result) => result.status === "rejected" && !(result.reason instanceof PoolFailure));
+    if (failed?.status === "rejected") throw failed.reason;
   }
 }
 
@@ -201,6 +206,7 @@ function aboutAction(action: Action): SpanAttributes {
 }
 
 const together = new Set<Action["kind"]>([
+  "AddFinalizer",
   "CreateMachine",
   "DeleteMachine",
   "FollowEndpoint",
@@ -228,26 +234,38 @@ function grouped(actions: readonly Action[]): readonly (readonly Action[])[] {
   return groups;
 }
 
-async function createMachine(machine: DeclaredMachine, effects: Effects): Promise<void> {
-  const { client, seen } = effects;
-  const owner = { apiVersion: apiVersionOf(talosControlPlaneResource), kind: seen.controlPlane.kind, metadata: seen.controlPlane.metadata };
-  try {
-    const created = await client
-      .resource<TalosMachine>(talosMachineResource)
-      .create(talosMachineFor(machine, owner, seen.controlPlane.spec?.deletionPolicy));
-    await effects.caughtUp("TalosMachine", created.metadata.resourceVersion);
-  } catch (thrown) {
-    if (!isAlreadyExists(thrown)) throw thrown;
-  }
+/** Puts the finalizer on a worker pool. */
+function guardPool(name: string, effects: Effects): Promise<void> {
+  const { client, seen, signal } = effects;
+  return forPool(name, effects, async () => {
+    const pool = seen.workers.find(({ metadata }) => metadata.name === name);
+    if (pool === undefined) return;
+    const guarded = await addFinalizer(client.resource<TalosWorker>(talosWorkerResource), pool, finalizers.talosWorker, { signal });
+    return effects.caughtUp("TalosWorker", guarded.metadata.resourceVersion);
+  });
 }
 
-/** The TalosMachine of a declared machine. @param cluster name of its TalosControlPlane. Default: its owner is that */
-export function talosMachineFor(
-  machine: DeclaredMachine,
-  owner: Parameters<typeof controllerReference>[0],
-  deletionPolicy: "reset" | "preserve" | undefined,
-  cluster: string = owner.metadata.name,
-): TalosMachine {
+async function createMachine(machine: DeclaredMachine, effects: Effects): Promise<void> {
+  const { client, seen } = effects;
+  const { kind, name } = machine.owner;
+  const pool = kind === "TalosWorker" ? seen.workers.find(({ metadata }) => metadata.name === name) : undefined;
+  const create = async (): Promise<void> => {
+    try {
+      const wanted = talosMachineFor(machine, pool ?? seen.controlPlane, seen.controlPlane.metadata.name);
+      const created = await client.resource<TalosMachine>(talosMachineResource).create(wanted);
+      await effects.caughtUp("TalosMachine", created.metadata.resourceVersion);
+    } catch (thrown) {
+      if (!isAlreadyExists(thrown)) throw thrown;
+    }
+  };
+  return pool === undefined ? create() : forPool(pool.metadata.name, effects, create);
+}
+
+/** The TalosMachine of a declared machine. @param cluster name of its TalosControlPlane */
+function talosMachineFor(machine: DeclaredMachine, pool: TalosControlPlane | TalosWorker, cluster: string): TalosMachine {
+  const { deletionPolicy } = pool.spec ?? {};
+  const type = pool.kind === "TalosWorker" ? talosWorkerResource : talosControlPlaneResource;
+  const owner = { apiVersion: apiVersionOf(type), kind: pool.kind, metadata: pool.metadata };
   const reference = {
     apiVersion: owner.apiVersion,
     kind: owner.kind,

@@ -40,6 +40,7 @@ export function withPauses(seen: Observed, { pools, machines }: Pauses): Observe
     former: seen.former.map(hide),
     ...(seen.configs === undefined ? {} : { configs: new Map([...seen.configs].filter(([name]) => !held.includes(name))) }),
     held: new Set(held),
+    heldPools: new Set(pools.keys()),
   };
 }
 

@@ -1,16 +1,6 @@
-import { apiVersionOf, controllerOf, finalizers, findCondition, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
+import { controllerOf, finalizers, findCondition, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
 import type { HostOptions, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import {
-  addFinalizer,
-  createController,
-  deleteExactly,
-  hasFinalizer,
-  isAlreadyExists,
-  isControlledBy,
-  keyText,
-  removeFinalizer,
-  watchOf,
-} from "@talos-operator/kube-runtime";
+import { createController, deleteExactly, isControlledBy, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, Delta, ObjectKey } from "@talos-operator/kube-runtime";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
@@ -19,26 +9,22 @@ import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
 import { effectiveMode, isTakenOver, pausedCondition } from "../shared/mode.ts";
 import type { ClustersByKey } from "../shared/mode.ts";
 import { specOrMetadataChanged } from "../shared/predicates.ts";
-import { tellingRefusals, withRefusal } from "../shared/refused-write.ts";
+import { withRefusalWords } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { Telling } from "../../telling/telling.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import { machinesOf } from "../taloscontrolplane/spec/declared.ts";
-import { followEndpoint } from "../taloscontrolplane/effects/follow-endpoint.ts";
 import { addressKnowledge, referencesOf } from "../taloscontrolplane/spec/known-addresses.ts";
-import { talosMachineFor } from "../taloscontrolplane/execute.ts";
 import { inertFieldsOf } from "../taloscontrolplane/spec/inert-fields.ts";
 import { isNameTaken, sharedNameProblems, sharedNames, withTakenName } from "../taloscontrolplane/spec/machine-names.ts";
 import { addressesOf } from "../taloscontrolplane/spec/places.ts";
 import { workerProblems } from "../taloscontrolplane/spec/spec-problems.ts";
-import type { Brain } from "../taloscontrolplane/brain.ts";
 import { dryRunCondition } from "../taloscontrolplane/planning/dry-run-condition.ts";
+import type { PoolComposition } from "../taloscontrolplane/composition/pool-composition.ts";
 import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
 import { decideWorker } from "./decide.ts";
-import { heldMachines } from "./held-machines.ts";
 import { heldStatus, waitingForImport } from "./waiting-status.ts";
-import type { Look } from "../../model/look.ts";
 import type { Plan } from "../../model/decision.ts";
 
 const STATUS_EVERY_MS = 2_000;
@@ -46,7 +32,7 @@ const STATUS_EVERY_MS = 2_000;
 /** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
 const CACHE_BEHIND_MS = 1_000;
 
-/** A pool that waits for machines which have no TalosMachine any more asks the record so often. Milliseconds. */
+/** A pool one of whose names is taken looks again so often. Milliseconds. */
 const HELD_AGAIN_MS = 5_000;
 
 /** What the controller of worker pools needs. */
@@ -60,10 +46,14 @@ export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
   readonly planOf: (controlPlane: ObjectKey, worker: string) => Plan | undefined;
   /** What the reconciler of the cluster knows of a pool. */
   readonly stateOf: (controlPlane: ObjectKey, worker: string) => PoolState | undefined;
-  readonly brain: Pick<Brain, "machine">;
+  /** How far it got with the TalosMachines of a pool. */
+  readonly compositionOf: (controlPlane: ObjectKey, worker: string) => PoolComposition | undefined;
 }
 
-/** Makes the TalosMachines of worker pools and sums up how they are; the brain of the cluster does the rest. */
+/**
+ * Sums up how worker pools and their machines are; the brain of the cluster does the rest, from their finalizers on. Only a pool whose control plane is gone has nobody
+ * but this to let it go.
+ */
 export function createWorkerController(options: WorkerControllerOptions): Controller {
   const { client, workers, controlPlanes, machines } = options;
   const statuses = createStatusWriter<TalosWorker>(
@@ -116,64 +106,29 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       withTakenName(machine, nameHolder({ namespace: key.namespace, name: machine.name }, name)),
     );
     const own = machines.store.byIndex("worker", keyText(key)).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    const isEnding = worker.metadata.deletionTimestamp !== undefined && hasFinalizer(worker, finalizers.talosWorker) && own.length === 0;
-    const listed = declared.map((machine) => machine.name);
-    const look = (machine: string): Look | undefined => options.brain.machine({ namespace: key.namespace, name: machine })?.look;
-    const held = isEnding ? await heldMachines(worker, listed, client, look) : [];
+    const cluster = { namespace: key.namespace, name };
+    const composition = options.compositionOf(cluster, key.name);
+    const state = options.stateOf(cluster, key.name);
+    const inertFields = inertFieldsOf(worker);
     const decision = decideWorker(
-      {
-        worker,
-        controlPlane,
-        problems,
-        inertFields: inertFieldsOf(worker),
-        declared,
-        machines: own,
-        held,
-        state: options.stateOf({ namespace: key.namespace, name }, key.name),
-      },
+      { worker, controlPlane, problems, inertFields, declared, machines: own, composition, state },
       finalizers.talosWorker,
     );
-    const { create, follow, release: free, addFinalizer: guards, removeFinalizer: ends } = decision;
-    if ((guards || ends || create.length + follow.length + free.length > 0) && !(await isStillWanted(worker, asked)))
-      return { requeueAfterMs: CACHE_BEHIND_MS };
-    let current = worker;
-    if (decision.addFinalizer) current = await addFinalizer(pools, worker, finalizers.talosWorker);
-    const owner = { apiVersion: apiVersionOf(talosWorkerResource), kind: worker.kind, metadata: worker.metadata };
-    const make = (): Promise<readonly (string | undefined)[]> =>
-      Promise.all(
-        decision.create.map(async (machine) => {
-          try {
-            return (await machineClient.create(talosMachineFor(machine, owner, worker.spec?.deletionPolicy, name))).metadata
-              .resourceVersion;
-          } catch (thrown) {
-            if (isAlreadyExists(thrown)) return undefined;
-            throw thrown;
-          }
-        }),
-      );
-    const made = await tellingRefusals(make, (refusal) => {
-      const conditions = withRefusal(decision.conditions, refusal, worker.metadata.generation);
-      return statuses.write(
-        current,
-        judgedStatus(worker, { state: "Pending", ...decision.running }, { ...decision, conditions }),
-        STATUS_EVERY_MS,
-      );
-    });
-    for (const version of made) if (version !== undefined) await machines.waitForResourceVersion(version, { timeoutMs: 5_000 });
-    for (const { machine, to } of decision.follow) await followEndpoint(machineClient, machine, to);
-    for (const machine of decision.release) await release({ namespace: key.namespace, name: machine });
-    // The status first: with the finalizer gone there may be nothing left to write to.
-    const wait = decision.removeFinalizer
-      ? undefined
-      : await statuses.write(current, judgedStatus(worker, { state: decision.state, ...decision.running }, decision), STATUS_EVERY_MS);
+    if (decision.release.length > 0 || decision.removeFinalizer) {
+      if (!(await isStillAlone(worker, asked))) return { requeueAfterMs: CACHE_BEHIND_MS };
+      for (const machine of decision.release) await release({ namespace: key.namespace, name: machine });
+    }
     if (decision.removeFinalizer) {
       // What no list told of would keep its finalizer, and nobody would be left to take it off.
-      for (const machine of listed) await release({ namespace: key.namespace, name: machine }, worker);
+      for (const { name: machine } of declared) await release({ namespace: key.namespace, name: machine }, worker);
       await removeFinalizer(pools, worker, finalizers.talosWorker);
+      return undefined;
     }
-    // Neither the record wakes anybody, nor another cluster's machine that goes.
-    const isHeldUp = (isEnding && !decision.removeFinalizer) || declared.some(isNameTaken);
-    return { requeueAfterMs: isHeldUp ? HELD_AGAIN_MS : wait };
+    const conditions = withRefusalWords(decision.conditions, composition?.refusal, worker.metadata.generation);
+    const fields = { state: decision.state, ...decision.running };
+    const wait = await statuses.write(worker, judgedStatus(worker, fields, { ...decision, conditions }), STATUS_EVERY_MS);
+    // That another cluster's machine goes wakes nobody.
+    return { requeueAfterMs: declared.some(isNameTaken) ? HELD_AGAIN_MS : wait };
   };
 
   /** The TalosMachine of this name that refers to nothing of the pool's cluster. */
@@ -184,10 +139,13 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     return (controlPlaneRef?.name ?? pool?.spec?.controlPlaneRef?.name) === cluster ? undefined : holder;
   };
 
-  /** True when pool and control plane still say what this pass read in the cache: a watch may stand still for minutes, and a pause counts from the first moment. */
-  const isStillWanted = async ({ metadata, spec }: TalosWorker, asked: ReconcileMode): Promise<boolean> => {
+  /**
+   * True when there is still no control plane, and the pool still says what this pass read in the cache: a watch may stand still for minutes. Where a control plane
+   * is there its own work item knows what the machines hold.
+   */
+  const isStillAlone = async ({ metadata, spec }: TalosWorker, asked: ReconcileMode): Promise<boolean> => {
     const { namespace, name } = metadata;
-    const { latest, talosClusters } = options;
+    const { latest } = options;
     const owner = controllerOf(metadata);
     const controlPlaneName = spec?.controlPlaneRef?.name ?? "";
     const [live, cluster, controlPlane] = await Promise.all([
@@ -195,12 +153,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       owner?.kind === "TalosCluster" ? latest.talosCluster({ namespace, name: owner.name }) : undefined,
       controlPlaneName === "" ? undefined : latest.controlPlane({ namespace, name: controlPlaneName }),
     ]);
-    if (controlPlane !== undefined && isHeld(controlPlane, { get: (key) => cluster ?? talosClusters.store.get(key) })) return false;
-    // Machines of a pool that goes would be made as fast as they are taken down.
-    if (metadata.deletionTimestamp === undefined && live?.metadata.deletionTimestamp !== undefined) return false;
-    return (
-      live === undefined || effectiveMode({ ...metadata, annotations: live.metadata.annotations ?? {} }, { get: () => cluster }) === asked
-    );
+    if (live === undefined || controlPlane !== undefined) return false;
+    return effectiveMode({ ...metadata, annotations: live.metadata.annotations ?? {} }, { get: () => cluster }) === asked;
   };
 
   /** A pool goes on only with its control plane, and not before a running cluster was taken over. */

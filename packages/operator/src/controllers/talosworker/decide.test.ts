@@ -21,7 +21,7 @@ function machine(index: number, ready: ReadyReason, state = "Available"): TalosM
 
 function seen(over: Partial<WorkerSeen> = {}): WorkerSeen {
   const pool = over.worker ?? worker(2, { finalizers: [FINALIZER] });
-  const nothing = { problems: [], inertFields: [], machines: [], held: [] };
+  const nothing = { problems: [], inertFields: [], machines: [] };
   return { worker: pool, controlPlane: controlPlane(), declared: machinesOf(pool), ...nothing, ...over };
 }
 
@@ -34,20 +34,19 @@ const cases: readonly {
   readonly want: {
     readonly ready: string;
     readonly state: string;
-    readonly create?: number;
     readonly release?: number;
-    readonly finalizer?: "add" | "remove";
+    readonly isReleased?: true;
   };
 }[] = [
   {
-    name: "makes its machines and guards itself",
-    seen: seen({ worker: worker(2) }),
-    want: { ready: "WaitingForMachines", state: "Pending", create: 2, finalizer: "add" },
+    name: "waits for machines that are not made yet",
+    seen: seen({ machines: [machine(1, "AllReady")] }),
+    want: { ready: "WaitingForMachines", state: "Pending" },
   },
   {
-    name: "makes only the machine that is missing",
-    seen: seen({ machines: [machine(1, "AllReady")] }),
-    want: { ready: "WaitingForMachines", state: "Pending", create: 1 },
+    name: "waits for its control plane where that goes on first",
+    seen: seen({ composition: { waitsForControlPlane: true } }),
+    want: { ready: "ControlPlaneNotReady", state: "Pending" },
   },
   { name: "is ready when every machine is", seen: seen({ machines: both }), want: { ready: "AllReady", state: "Ready" } },
   {
@@ -76,18 +75,18 @@ const cases: readonly {
     want: { ready: "DuplicateAddress", state: "Pending" },
   },
   {
-    name: "goes once its machines are gone",
-    seen: seen({ worker: worker(2, going) }),
-    want: { ready: "Deleting", state: "Pending", finalizer: "remove" },
-  },
-  {
-    name: "waits for machines that may be configured though nothing stands for them any more",
-    seen: seen({ worker: worker(2, going), held: ["demo-workers-10.0.1.1"] }),
+    name: "is let go by its control plane once its machines are gone, not from here",
+    seen: seen({ worker: worker(2, going), composition: { held: [] } }),
     want: { ready: "Deleting", state: "Pending" },
   },
   {
-    name: "waits while nobody can say whether machines are left",
-    seen: seen({ worker: worker(2, going), held: "unknown" }),
+    name: "goes once its machines are gone where there is no control plane",
+    seen: seen({ worker: worker(2, going), controlPlane: undefined }),
+    want: { ready: "Deleting", state: "Pending", isReleased: true },
+  },
+  {
+    name: "without a control plane waits for a machine that may be configured",
+    seen: seen({ worker: worker(2, going), controlPlane: undefined, machines: [machine(1, "AllReady")] }),
     want: { ready: "Deleting", state: "Pending" },
   },
   {
@@ -113,11 +112,10 @@ for (const { name, seen: given, want } of cases) {
       {
         ready: decision.conditions.find((condition) => condition.type === "Ready")?.reason,
         state: decision.state,
-        create: decision.create.length,
         release: decision.release.length,
-        finalizer: decision.addFinalizer ? "add" : decision.removeFinalizer ? "remove" : undefined,
+        isReleased: decision.removeFinalizer,
       },
-      { create: 0, release: 0, finalizer: undefined, ...want },
+      { release: 0, isReleased: false, ...want },
     );
   });
 }
@@ -220,4 +218,20 @@ for (const state of ["Installing", "Unreachable", "Booting", "Available"])
     const machines = [machine(1, "WaitingForMachines", state), machine(2, "WaitingForMachines", "Pending")];
     const decision = decideWorker(seen({ worker: worker(2, going), controlPlane: undefined, machines }), FINALIZER);
     assert.deepEqual(decision.release, ["demo-workers-10.0.1.2"]);
+  });
+
+for (const [what, over, says] of [
+  ["machines of which nobody can tell", { composition: { held: "unknown" } }, /the ClusterRecord does not say whether machines are left/],
+  ["machines of which nobody has told yet", {}, /the ClusterRecord does not say whether machines are left/],
+  ["machines that nothing stands for", { composition: { held: ["demo-workers-10.0.1.1"] } }, /may hold .*: demo-workers-10\.0\.1\.1\./],
+  ["nothing", { composition: { held: [] } }, /^Every machine of the pool is gone\.$/],
+  [
+    "a control plane, to wipe its machines",
+    { controlPlane: undefined, machines: both },
+    /Create TalosControlPlane demo again, or set deletionPolicy/,
+  ],
+] as const)
+  test(`a pool that goes says that it waits for ${what}`, () => {
+    const { conditions } = decideWorker(seen({ worker: worker(2, going), ...over }), FINALIZER);
+    assert.match(conditions.find(({ type }) => type === "Deleting")?.message ?? "", says);
   });

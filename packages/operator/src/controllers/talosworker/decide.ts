@@ -5,10 +5,10 @@ import { toldGeneration } from "../shared/kstatus.ts";
 import { runningFieldsOf } from "../shared/running-fields.ts";
 import type { RunningFields } from "../shared/running-fields.ts";
 import { settledOr } from "../shared/settled.ts";
+import type { PoolComposition } from "../taloscontrolplane/composition/pool-composition.ts";
 import type { PoolState } from "../taloscontrolplane/conditions/pool-state.ts";
 import { isNameTaken } from "../taloscontrolplane/spec/machine-names.ts";
 import { notFound } from "./waiting-status.ts";
-import { needsFollowing } from "../taloscontrolplane/rules/compose-machines.ts";
 import type { DeclaredMachine } from "../../model/machine.ts";
 
 /** Everything that one pass over a worker pool looks at. */
@@ -20,20 +20,17 @@ export interface WorkerSeen {
   readonly declared: readonly DeclaredMachine[];
   /** TalosMachines that refer to this pool. */
   readonly machines: readonly TalosMachine[];
-  /** Machines that may hold the cluster's configuration though they have no TalosMachine. Asked for when the pool is to go. */
-  readonly held: readonly string[] | "unknown";
+  /** How far the reconciler of the cluster got with the pool; `undefined` before its first pass in this process. */
+  readonly composition?: PoolComposition | undefined;
   /** What the reconciler of the cluster knows of the pool; `undefined` before its first pass in this process. */
   readonly state?: PoolState | undefined;
 }
 
-/** What a pass does and says. Machines are configured and wiped by the brain of the cluster, never from here. */
+/** What a pass does and says. Machines are made, configured and wiped by the brain of the cluster, and it lets the pool go, never from here. */
 export interface WorkerDecision {
-  readonly create: readonly DeclaredMachine[];
-  /** TalosMachines whose reference gives another address than they show. */
-  readonly follow: readonly { readonly machine: TalosMachine; readonly to: string }[];
   /** TalosMachines whose objects may go without a wipe: there is no control plane that ever configured them. */
   readonly release: readonly string[];
-  readonly addFinalizer: boolean;
+  /** The pool goes, and no control plane is there to let it. */
   readonly removeFinalizer: boolean;
   readonly state: WorkerState;
   /** What people see of the machines. */
@@ -41,9 +38,11 @@ export interface WorkerDecision {
   readonly conditions: readonly ConditionInput[];
   /** A change of one of its machines is open or about to begin. */
   readonly hasOpenEffect: boolean;
+  /** What the pool waits for in its control plane. */
+  readonly parts: readonly TalosControlPlane[];
 }
 
-/** Composes the machines of a pool and sums up how they are. Pure. */
+/** Sums up how the machines of a pool are. Pure. */
 export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecision {
   const { worker, problems, machines, controlPlane } = seen;
   const generation = worker.metadata.generation;
@@ -54,26 +53,20 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
       ? []
       : [conditionFor("FieldNotSupported", "FieldNotSupported", `Field ignored in metal mode: ${inertFields.join(", ")}.`, generation)];
   const nothing = {
-    create: [],
-    follow: [],
     release: [],
-    addFinalizer: false,
     removeFinalizer: false,
     state: "Pending",
     running: runningOf(seen),
     hasOpenEffect: seen.state?.hasOpenEffect === true,
+    parts: [],
   } as const;
 
   if (worker.metadata.deletionTimestamp !== undefined) {
-    const isEmpty = machines.length === 0 && seen.held.length === 0;
     const message = leftWords(seen);
-    // Without a control plane nobody has keys to wipe with; what was never configured, or is to be left alone, may go.
-    const isFree = (machine: TalosMachine): boolean =>
-      worker.spec?.deletionPolicy === "preserve" || (machine.status?.state ?? "Pending") === "Pending";
     return {
       ...nothing,
-      release: controlPlane === undefined ? machines.filter(isFree).map((machine) => machine.metadata.name) : [],
-      removeFinalizer: hasFinalizer && isEmpty,
+      release: controlPlane === undefined ? machines.filter((machine) => isFree(worker, machine)).map(({ metadata }) => metadata.name) : [],
+      removeFinalizer: controlPlane === undefined && hasFinalizer && machines.length === 0,
       conditions: [
         conditionFor("Ready", "Deleting", message, generation),
         conditionFor("Deleting", "WaitingForChildren", message, generation),
@@ -95,21 +88,12 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
       ],
     };
   }
-  const existing = new Set(machines.map((machine) => machine.metadata.name));
-  const create = seen.declared.filter((machine) => !existing.has(machine.name) && !isNameTaken(machine));
-  const existingByName = new Map(machines.map((machine) => [machine.metadata.name, machine]));
-  const follow = seen.declared.flatMap((declared) => {
-    const machine = existingByName.get(declared.name);
-    return machine !== undefined && needsFollowing(declared, machine) ? [{ machine, to: declared.address }] : [];
-  });
   const summary = summaryOf(seen);
   return {
     ...nothing,
-    create,
-    follow,
-    addFinalizer: !hasFinalizer,
     state: summary.isReady ? "Ready" : "Pending",
     conditions: [...summary.conditions, ...ofPool(seen), ...addressConditions(seen.declared, generation), ...inert],
+    ...(controlPlane !== undefined && waitsForControlPlane(seen) ? { parts: [controlPlane] } : {}),
   };
 }
 
@@ -123,11 +107,21 @@ function runningOf({ declared, machines }: WorkerSeen): RunningFields {
   );
 }
 
+/** Without a control plane nobody has keys to wipe with; what was never configured, or is to be left alone, may go. */
+function isFree({ spec }: TalosWorker, machine: TalosMachine): boolean {
+  return spec?.deletionPolicy === "preserve" || (machine.status?.state ?? "Pending") === "Pending";
+}
+
 /** What a pool that goes waits for. */
-function leftWords({ machines, held }: WorkerSeen): string {
+function leftWords({ worker, machines, controlPlane, composition }: WorkerSeen): string {
+  const waitedFor = controlPlane === undefined ? machines.filter((machine) => !isFree(worker, machine)) : machines;
+  const names = waitedFor.map(({ metadata }) => metadata.name).join(", ");
+  if (controlPlane === undefined && names !== "")
+    return `These may hold a configuration, and there is no TalosControlPlane to wipe them with: ${names}. Create TalosControlPlane ${worker.spec?.controlPlaneRef?.name ?? ""} again, or set deletionPolicy to preserve to leave them as they run.`;
+  // Its record stays for whoever adopts what was preserved.
+  const held = controlPlane === undefined ? [] : (composition?.held ?? "unknown");
   const where = "See the condition Deleting of the TalosControlPlane.";
-  if (machines.length > 0)
-    return `TalosMachines that are still there: ${machines.map(({ metadata }) => metadata.name).join(", ")}. ${where}`;
+  if (names !== "") return `TalosMachines that are still there: ${names}. ${where}`;
   if (held === "unknown") return `There are no TalosMachines, and the ClusterRecord does not say whether machines are left. ${where}`;
   if (held.length > 0) return `Their TalosMachines are gone, and they may hold the cluster's configuration: ${held.join(", ")}. ${where}`;
   return "Every machine of the pool is gone.";
@@ -182,6 +176,16 @@ function progressOf(seen: WorkerSeen): ConditionInput {
   return settledOr(conditions, generation);
 }
 
+/** TalosMachines of the pool are missing, and its control plane waits for something else first. */
+function waitsForControlPlane({ composition }: WorkerSeen): boolean {
+  return composition?.waitsForControlPlane === true;
+}
+
+function heldUpWords({ spec }: TalosWorker): string {
+  const name = spec?.controlPlaneRef?.name ?? "";
+  return `Its TalosMachine is made when TalosControlPlane ${name} goes on: see the condition Ready there.`;
+}
+
 function summaryOf(seen: WorkerSeen): {
   readonly isReady: boolean;
   readonly conditions: readonly ConditionInput[];
@@ -212,6 +216,7 @@ function summaryOf(seen: WorkerSeen): {
   const unready = declared.flatMap((one) => {
     const { name, problem } = one;
     if (problem !== undefined && isNameTaken(one)) return [{ name, ...problem }];
+    if (!byName.has(name) && waitsForControlPlane(seen)) return [{ name, reason: "ControlPlaneNotReady", message: heldUpWords(worker) }];
     const ready = findCondition(byName.get(name)?.status?.conditions, "Ready");
     return ready?.status === "True" ? [] : [{ name, reason: ready?.reason ?? "Unobserved", message: ready?.message ?? "Pending." }];
   });

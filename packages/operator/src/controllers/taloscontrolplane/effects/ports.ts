@@ -53,6 +53,8 @@ export interface Effects extends EffectPorts {
   demandReconciled(): Promise<void>;
   /** @throws EffectError `MODE_CHANGED` when people want this machine, or its pool, to be left alone by now */
   demandUnpaused(machine: MachineName): Promise<void>;
+  /** @throws EffectError `MODE_CHANGED` when this worker pool is gone, deleted, paused or another cluster's by now */
+  demandPool(pool: string): Promise<void>;
   /** Fails where what this machine is to be configured for is being deleted by now. @throws EffectError `MODE_CHANGED` */
   demandKept(machine: MachineName): Promise<void>;
   /** Asks for another pass over this cluster. */

@@ -22,17 +22,15 @@ export function afterwards(seen: Observed, action: Action): Observed | undefined
     case "AddFinalizer":
       if (action.object.kind === "TalosMachine")
         return { ...seen, machineObjects: seen.machineObjects.map((object) => guarded(object, action.object.name)) };
+      if (action.object.kind === "TalosWorker")
+        return { ...seen, workers: seen.workers.map((pool) => withGuard(pool, action.object.name)) };
       return withFinalizers(seen, (finalizers) => [...finalizers, ...missingFinalizer(finalizers)]);
     case "RemoveFinalizer":
-      return action.object.kind === "TalosWorker"
-        ? { ...seen, workers: seen.workers.filter((worker) => worker.metadata.name !== action.object.name) }
-        : undefined;
+      return action.object.kind === "TalosWorker" ? withoutPool(seen, action.object.name) : undefined;
     case "CreateMachine":
-      return { ...seen, machineObjects: [...seen.machineObjects, objectOf(action.machine)] };
-    case "DeleteMachine": {
-      const machineObjects = seen.machineObjects.filter((object) => object.metadata.name !== action.name);
-      return { ...seen, machineObjects, ...withoutEmptyPools(seen, machineObjects) };
-    }
+      return { ...seen, machineObjects: [...seen.machineObjects, objectOf(seen, action.machine)] };
+    case "DeleteMachine":
+      return { ...seen, machineObjects: seen.machineObjects.filter((object) => object.metadata.name !== action.name) };
     case "CreateBundle":
       return {
         ...seen,
@@ -240,12 +238,13 @@ function idOf(name: MachineName): string {
   return createHash("sha256").update(name).digest("hex").slice(0, 16);
 }
 
-function objectOf(machine: DeclaredMachine): Observed["machineObjects"][number] {
+function objectOf({ controlPlane }: Observed, { name, address, version, owner }: DeclaredMachine): Observed["machineObjects"][number] {
+  const reference = { name: owner.name, namespace: controlPlane.metadata.namespace ?? "" };
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosMachine",
-    metadata: { name: machine.name, finalizers: [ours.talosMachine] },
-    spec: { endpoint: machine.address, version: machine.version },
+    metadata: { name, finalizers: [ours.talosMachine] },
+    spec: { endpoint: address, version, ...(owner.kind === "TalosWorker" ? { workerRef: reference } : { controlPlaneRef: reference }) },
   };
 }
 
@@ -263,17 +262,17 @@ function missingFinalizer(finalizers: readonly string[]): readonly string[] {
   return finalizers.includes(ours.talosControlPlane) ? [] : [ours.talosControlPlane];
 }
 
-/** A pool that is being deleted goes when its last machine is gone; its own controller sees to that. */
-function withoutEmptyPools(seen: Observed, left: Observed["machineObjects"]): Pick<Observed, "workers" | "machines"> {
-  const names = new Set(left.map((object) => object.metadata.name));
-  const isEmptied = (worker: Observed["workers"][number]): boolean =>
-    worker.metadata.deletionTimestamp !== undefined &&
-    !seen.machines.some(
-      ({ declared }) => declared.owner.kind === "TalosWorker" && declared.owner.name === worker.metadata.name && names.has(declared.name),
-    );
-  const emptied = new Set(seen.workers.filter(isEmptied).map((worker) => worker.metadata.name));
+/** The pool is gone, and what it lists with it. */
+function withoutPool(seen: Observed, pool: string): Observed {
+  const isOf = ({ declared: { owner } }: SeenMachine): boolean => owner.kind === "TalosWorker" && owner.name === pool;
   return {
-    workers: seen.workers.filter((worker) => !emptied.has(worker.metadata.name)),
-    machines: seen.machines.filter(({ declared }) => declared.owner.kind !== "TalosWorker" || !emptied.has(declared.owner.name)),
+    ...seen,
+    workers: seen.workers.filter(({ metadata }) => metadata.name !== pool),
+    machines: seen.machines.filter((machine) => !isOf(machine)),
   };
+}
+
+function withGuard(pool: Observed["workers"][number], name: string): Observed["workers"][number] {
+  if (pool.metadata.name !== name) return pool;
+  return { ...pool, metadata: { ...pool.metadata, finalizers: [...(pool.metadata.finalizers ?? []), ours.talosWorker] } };
 }

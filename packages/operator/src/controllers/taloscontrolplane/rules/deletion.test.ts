@@ -545,7 +545,7 @@ const cases: readonly {
   {
     name: "configures no machine of a pool that goes",
     world: {
-      workers: [worker(1, going)],
+      workers: [worker(1, { ...going, finalizers: [] })],
       facts: known,
       looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1") },
       namespaceIsTerminating: false,

@@ -1,4 +1,5 @@
 import { finalizers } from "@talos-operator/api";
+import { composedPools } from "../composition/composed-pools.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Rule } from "../../../model/decision.ts";
 
@@ -10,6 +11,8 @@ export const keepFinalizers: Rule = {
     const actions: Action[] = [];
     if (!(seen.controlPlane.metadata.finalizers ?? []).includes(finalizers.talosControlPlane))
       actions.push({ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });
+    const pools = composedPools(seen).filter(({ metadata }) => !(metadata.finalizers ?? []).includes(finalizers.talosWorker));
+    for (const { metadata } of pools) actions.push({ kind: "AddFinalizer", object: { kind: "TalosWorker", name: metadata.name } });
     const handMade = seen.machineObjects.filter(
       (object) =>
         object.metadata.deletionTimestamp === undefined &&

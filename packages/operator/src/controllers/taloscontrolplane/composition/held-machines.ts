@@ -1,12 +1,21 @@
-import { annotations, clusterRecordResource, machineNameFor, talosControlPlaneResource } from "@talos-operator/api";
-import type { ClusterRecord, TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import type { KubeClient } from "@talos-operator/kube-runtime";
-import { silentForMs } from "../../looking/look.ts";
-import { COMES_BACK_MS, isMadeAnew, signOfEarlierLife } from "../taloscontrolplane/membership/told-machines.ts";
-import { machineFact, mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
-import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
-import type { Look } from "../../model/look.ts";
-import type { MachineFact } from "../../model/record.ts";
+import { annotations, machineNameFor } from "@talos-operator/api";
+import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import { silentForMs } from "../../../looking/look.ts";
+import { COMES_BACK_MS, isMadeAnew, signOfEarlierLife } from "../membership/told-machines.ts";
+import { machineFact, mayHoldConfig } from "../record/facts.ts";
+import type { Look } from "../../../model/look.ts";
+import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
+
+/** What tells whether machines of a pool are left. */
+export interface HeldBy {
+  readonly controlPlane: TalosControlPlane;
+  /** What the record says; `unknown` when nobody could read it, or it says nothing that this release understands. */
+  readonly facts: ClusterFacts | "absent" | "unknown";
+  /** Names of the machines in the pool's spec. */
+  readonly listed: readonly string[];
+  /** What is known of one of these machines. */
+  readonly look: (name: string) => Look | undefined;
+}
 
 /**
  * Names of a pool's machines that may hold the cluster's configuration, as its record says now. A pool without TalosMachines may still have some: somebody
@@ -15,31 +24,20 @@ import type { MachineFact } from "../../model/record.ts";
  * That the record of a cluster that was bootstrapped is gone does not make its machines blank, and one that was made anew does not know them all: what the pool lists
  * may hold a configuration then until its machine shows that it holds none, or a person gives it up.
  *
- * @param listed names of the machines in the pool's spec
- * @param look what is known of one of these machines
  * @returns `unknown` when the record says nothing that this release understands
  */
-export async function heldMachines(
+export function heldMachines(
   { metadata, spec }: TalosWorker,
-  listed: readonly string[],
-  client: KubeClient,
-  look: (name: string) => Look | undefined,
-): Promise<readonly string[] | "unknown"> {
-  const { namespace } = metadata;
-  const name = spec?.controlPlaneRef?.name ?? "";
+  { controlPlane, facts, listed, look }: HeldBy,
+): readonly string[] | "unknown" {
   // Machines that are to be left running are released as they are.
-  if (name === "" || spec?.deletionPolicy === "preserve") return [];
-  const record = await client.resource<ClusterRecord>(clusterRecordResource).tryGet({ namespace, name });
-  // Without a control plane nobody wipes anything, and its record stays for whoever adopts what was preserved.
-  const controlPlane = await client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet({ namespace, name });
-  if (controlPlane === undefined) return [];
+  if (spec?.deletionPolicy === "preserve") return [];
   const abandoned = controlPlane.metadata.annotations?.[annotations.abandonMachine];
-  if (record === undefined)
+  if (facts === "absent")
     return signOfEarlierLife({ controlPlane }) === undefined
       ? []
       : listed.filter((machine) => machine !== abandoned && look(machine)?.kind !== "maintenance");
-  const facts = readRecord(record)?.facts;
-  if (facts === undefined) return "unknown";
+  if (facts === "unknown") return "unknown";
   const known = facts.machines
     .filter((fact) => fact.role === "worker" && mayHoldConfig(fact))
     .filter((fact) => listed.includes(fact.name) || fact.pool === metadata.name || isNamedBy(metadata.name, fact))
