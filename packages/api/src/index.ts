@@ -23,7 +23,9 @@ export type { ControlPlaneState, TalosControlPlane, TalosControlPlaneSpec, Talos
 export { talosWorkerResource, workerStates } from "./kinds/talos-worker.ts";
 export type { TalosWorker, TalosWorkerSpec, TalosWorkerStatus, WorkerState } from "./kinds/talos-worker.ts";
 export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";
-export type { MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
+export type { FailureKind } from "./kinds/failure-kinds.ts";
+export type { RemovalStatus } from "./kinds/removals.ts";
+export type { MachineIdentityStatus, MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
 export { backupDefaults, talosEtcdBackupResource } from "./kinds/talos-etcd-backup.ts";
 export type { TalosEtcdBackup, TalosEtcdBackupSpec, TalosEtcdBackupStatus } from "./kinds/talos-etcd-backup.ts";
 export { talosClusterAddonResource } from "./kinds/talos-cluster-addon.ts";

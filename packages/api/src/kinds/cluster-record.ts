@@ -8,6 +8,7 @@ import type { KindDefinition } from "../schema/crd.ts";
 import { integer, list, object, oneOf, required, string, stringMap } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { recordedCniField } from "./cni.ts";
+import { failureDescription, failureKinds } from "./failure-kinds.ts";
 
 const time = (description: string) => string({ description, format: "date-time" });
 
@@ -68,7 +69,10 @@ const knownMachine = object(
     failedConfig: object(
       {
         configHash: required(string({ description: "Hash of the settings that failed.", maxLength: 128 })),
-        why: required(string({ description: "What the machine said or showed.", maxLength: 512 })),
+        why: required(string({ description: "What the machine said or showed, for people.", maxLength: 512 })),
+        kind: oneOf(failureKinds, {
+          description: `${failureDescription} Absent in records of before this field.`,
+        }),
         tries: integer({
           description: "How often they were sent without coming into force and without a sign why. Absent: once, and that is final.",
           minimum: 1,

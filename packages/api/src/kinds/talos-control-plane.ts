@@ -11,6 +11,7 @@ import { cniField } from "./cni.ts";
 import { STORAGE_CLASS_PATTERN, cidrList, configMapKeyField, deletionPolicyField, modeField } from "./fields.ts";
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
+import { removalsField } from "./removals.ts";
 import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
@@ -75,6 +76,7 @@ const status = object(
     observedGeneration: observedGenerationField,
     ...runningFields,
     observedKubeVersion: observedKubeVersionField,
+    removals: removalsField,
     imported: boolean({ description: "True once an existing cluster was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
     secretBundle: string({ description: "Written by other operators only; read once when a cluster is taken over, never written here." }),

@@ -7,6 +7,7 @@ import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
 import { boolean, described, list, object, oneOf, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
+import { failureDescription } from "./failure-kinds.ts";
 import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
 import { readyColumn } from "./running-fields.ts";
 import { installDiskPattern, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
@@ -55,6 +56,38 @@ const spec = object(
 export interface TalosMachineSpec extends Infer<typeof spec> {}
 const specField: Field<TalosMachineSpec, false> = spec;
 
+const identity = object(
+  {
+    uuid: string({ description: "SMBIOS UUID that was written down for it; absent where it has none.", maxLength: 64 }),
+    kind: string({
+      description:
+        "How far the UUID tells it from others: own, shared with other machines, or vendor for one that is shipped by the thousand.",
+    }),
+    hardwareAddresses: list(string({ description: "A MAC address.", maxLength: 32 }), {
+      description: "Hardware addresses that tell it apart; absent where the UUID is its own, or where it tells none.",
+      listType: "atomic",
+      maxItems: 64,
+    }),
+    maintenanceKey: string({
+      description: "SHA-256 of the public key that it showed in maintenance mode, base64; absent where it was met configured.",
+      maxLength: 64,
+    }),
+  },
+  {
+    description:
+      "Who the machine is, as the ClusterRecord has it. A copy: it is read only where the record is lost, and a machine has to show it all the same.",
+  },
+);
+
+/** Who a machine is, as its object tells it. */
+export interface MachineIdentityStatus extends Infer<typeof identity> {}
+const identityField: Field<MachineIdentityStatus, false> = identity;
+
+const failedConfig = object(
+  { kind: required(string({ description: failureDescription })) },
+  { description: "Settings that the machine was sent and does not run. The condition ConfigUpToDate of its pool says more." },
+);
+
 const status = object(
   {
     state: string({
@@ -69,6 +102,8 @@ const status = object(
     pool: string({ description: "Name of the TalosWorker that lists it; absent for control planes." }),
     nodeName: string({ description: "Name of its Kubernetes Node, as the machine said it." }),
     stage: string({ description: "Where the machine is in its boot, as it said: maintenance, installing, booting, running and so on." }),
+    identity: identityField,
+    failedConfig,
     imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },

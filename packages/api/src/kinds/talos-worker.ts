@@ -10,6 +10,7 @@ import type { Field, Infer } from "../schema/field.ts";
 import { STORAGE_CLASS_PATTERN, configMapKeyField, deletionPolicyField, localReferenceField, modeField } from "./fields.ts";
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
+import { removalsField } from "./removals.ts";
 import { machinesColumn, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
@@ -50,6 +51,7 @@ const status = object(
     ...runningFields,
     conditions: conditionsField,
     observedGeneration: observedGenerationField,
+    removals: removalsField,
     imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },

@@ -1,4 +1,4 @@
-import type { ConditionInput, ControlPlaneState } from "@talos-operator/api";
+import type { ConditionInput, ControlPlaneState, RemovalStatus } from "@talos-operator/api";
 import type { MachineName } from "./machine.ts";
 import type { Assessment } from "./assessment.ts";
 import type { Action, PlannedEffect } from "./effect.ts";
@@ -53,6 +53,8 @@ export interface Decision {
   readonly actions: readonly Action[];
   /** From what was seen now, never from an earlier pass. Types that are absent here are removed from the status. */
   readonly conditions: readonly ConditionInput[];
+  /** Machines that leave; absent = nobody does. */
+  readonly removals?: readonly RemovalStatus[] | undefined;
   readonly state: ControlPlaneState;
   readonly requeueAfterMs: number | undefined;
   /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */

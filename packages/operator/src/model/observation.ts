@@ -1,7 +1,7 @@
 import type { Finding, ObjectMeta, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import type { DeclaredMachine, MachineName } from "./machine.ts";
 import type { Look } from "./look.ts";
-import type { ClusterFacts, MachinePlace } from "./record.ts";
+import type { ClusterFacts, IntentKind, MachinePlace } from "./record.ts";
 import type { SeenCertificates, SeenDrain, SeenNodes } from "./workload.ts";
 import type { SeenConfig } from "./config.ts";
 import type { SeenAdoption } from "./adoption.ts";
@@ -93,8 +93,10 @@ export interface Observed {
   readonly talosconfig: Seen<SeenAccess>;
   /** True when namespace or CRD is going away; `undefined` = not asked (asked only during deletion). */
   readonly namespaceIsTerminating: boolean | undefined;
-  /** What this process sent and has not seen the effect of, by `effectKey`. Lost at a restart, and nothing depends on it but haste. */
+  /** What this process sent, by effect and machine, and has not seen the effect of. Lost at a restart, and nothing depends on it but haste. */
   readonly sent: ReadonlyMap<string, SentEffect>;
+  /** What this process did about machines beside that. Lost likewise; absent = nothing. */
+  readonly notes?: ReadonlyMap<MachineName, MachineNotes>;
   /** False for a new leader until the effects of the one before have run out: it does not do yet what disturbs. */
   readonly mayDisturb: boolean;
   /** True when the TalosCluster goes and the control plane with it: its workers are deleted before it is told. */
@@ -125,11 +127,48 @@ export interface Observed {
   readonly requireFingerprint: boolean;
 }
 
+/** How a machine was right before something was sent to it: what was amiss already is not demanded afterwards. */
+export type Before = "ready" | "not ready";
+
+/** What a process knew when it sent something, and nobody can find out later. */
+export interface KnownAtSend {
+  readonly before?: Before;
+  /** SHA-256 of the configuration text that ran before one was sent to be tried. */
+  readonly ranBefore?: string;
+}
+
 /** An effect that this process sent. */
-export interface SentEffect {
+export interface SentEffect extends KnownAtSend {
   readonly at: number;
   /** Counted up by the session: which of two came later, whatever the clock said. Absent: their times tell. */
   readonly order?: number;
   readonly outcome: "answered" | "unknown" | "refused";
+  /** For people. */
   readonly detail: string;
+}
+
+/** What this process did about one machine without sending it anything. */
+export interface MachineNotes {
+  /** The intent that it wrote down last. */
+  readonly begun?: BegunNote;
+  /** The maintenance key that it wrote down last. */
+  readonly pinned?: string;
+  /** The last call that it held back at the last moment. */
+  readonly heldBack?: HeldBackNote;
+}
+
+/** Which intent was written down: records hold times in seconds. `order` as in {@link SentEffect}. */
+export interface BegunNote {
+  readonly what: IntentKind;
+  /** Seconds since the epoch, as the record has it. */
+  readonly second: number;
+  readonly order?: number;
+}
+
+/** A call that was not made. `order` as in {@link SentEffect}. */
+export interface HeldBackNote {
+  readonly at: number;
+  readonly order?: number;
+  /** For people. */
+  readonly why: string;
 }

@@ -4,7 +4,7 @@ import type { KnownConfig } from "./config.ts";
 import type { Action } from "./effect.ts";
 import type { DeclaredMachine, MachineName, MachineRole } from "./machine.ts";
 import type { SeenMachine } from "./observation.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "./record.ts";
+import type { ClusterFacts, FailedConfigFact, IntentFact, MachineFact } from "./record.ts";
 
 /** What is to be written down and sent for machines that wait in maintenance mode. */
 export interface MachinePlan {
@@ -73,7 +73,7 @@ export type ConfigState =
   /** The settings changed in a way that is never sent. */
   | { readonly kind: "never"; readonly config: KnownConfig }
   /** The machine refused these settings or took them back. */
-  | { readonly kind: "failed"; readonly why: string }
+  | { readonly kind: "failed"; readonly failure: FailedConfigFact }
   /** The settings are on the machine's disk and wait for a boot. */
   | { readonly kind: "staged"; readonly config: KnownConfig }
   /** An effect is open; what it shows ends it. */

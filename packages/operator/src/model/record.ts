@@ -1,4 +1,4 @@
-import type { Cni } from "@talos-operator/api";
+import type { Cni, FailureKind } from "@talos-operator/api";
 import type { MachineName, MachineRole } from "./machine.ts";
 
 /**
@@ -109,6 +109,7 @@ export interface StagedFact {
 export interface FailedConfigFact {
   /** Of the settings. */
   readonly configHash: string;
+  readonly kind: FailureKind;
   /** For people; at most 512 characters, no secrets. */
   readonly why: string;
   /** How often they were sent and did not come into force, without a sign why; absent = once, and that is final. */

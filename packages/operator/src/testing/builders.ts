@@ -236,13 +236,13 @@ export function observed(world: World = {}): Observed {
 function machineObject({ name, address, role }: DeclaredMachine, isConfigured: boolean): TalosMachine {
   const told = [
     conditionFor("ConfigApplied", "OutcomeUnknown", "x", 1),
-    conditionFor("MaintenanceIdentityPinned", "TrustedOnFirstUse", `Machine key spki-${address} trusted on first use, not verified.`, 1),
+    conditionFor("MaintenanceIdentityPinned", "TrustedOnFirstUse", "x", 1),
   ].map((condition) => ({ ...condition, lastTransitionTime: new Date(NOW).toISOString() }));
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosMachine",
     metadata: { namespace: "default", name },
     spec: { endpoint: address, version: "v1.13.9", ...(role === "worker" ? { workerRef: { name: "demo-workers" } } : {}) },
-    ...(isConfigured ? { status: { conditions: told } } : {}),
+    ...(isConfigured ? { status: { conditions: told, identity: { maintenanceKey: `spki-${address}` } } } : {}),
   };
 }

@@ -126,8 +126,56 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/membership/told-machines.ts`,
-        find: "toldBy(placeOfTold(object), toldHardware(object), now)",
+        find: "toldBy(placeOfTold(object), { uuid, macs }, now)",
         replace: "toldBy(placeOfTold(object), NOTHING_TOLD, now)",
+      },
+    ],
+  },
+  {
+    name: "told-key-that-begins-alike",
+    about: "takes a machine for the one that was configured whose key begins like the one that its TalosMachine names",
+    tests: [`${brain}/membership/told-machines.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/told-machines.ts`,
+        find: "look.spki === toldIdentity(object).maintenanceKey",
+        replace: 'look.spki.startsWith(toldIdentity(object).maintenanceKey ?? "none")',
+      },
+    ],
+  },
+  {
+    name: "identity-of-the-release-before-not-read",
+    about: "knows nothing of the machines of a lost record that the release before told of in its sentences",
+    tests: [`${brain}/membership/told-identity.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/told-identity.ts`,
+        find: "return identityBefore(status?.conditions);",
+        replace: "return identityBefore(undefined);",
+      },
+    ],
+  },
+  {
+    name: "sentences-beside-identity-believed",
+    about: "believes a sentence of a condition where a TalosMachine tells as data who its machine is",
+    tests: [`${brain}/membership/told-identity.test.ts`],
+    edits: [
+      {
+        file: `${brain}/membership/told-identity.ts`,
+        find: 'uuid: told.uuid ?? ""',
+        replace: "uuid: told.uuid ?? identityBefore(status?.conditions).uuid",
+      },
+    ],
+  },
+  {
+    name: "failure-of-the-release-before-unread",
+    about: "forgets that a machine refused settings which the record of the release before says so of in words alone",
+    tests: ["operator/src/record/read-before.test.ts"],
+    edits: [
+      {
+        file: "operator/src/record/read-before.ts",
+        find: 'if (SENTENCES.refused.test(why)) return "refused";',
+        replace: "",
       },
     ],
   },

@@ -78,6 +78,9 @@ const KEPT_FIELDS = [
   "pool",
   "nodeName",
   "stage",
+  "identity",
+  "failedConfig",
+  "removals",
 ] as const;
 
 /** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */

@@ -6,7 +6,7 @@ import { settledOr } from "../shared/settled.ts";
 import { isChangingConfig } from "./config-changes/config-intents.ts";
 import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
-import { removalConditions } from "./conditions/describe-removal.ts";
+import { removalConditions, removalRows, removalsOf } from "./conditions/describe-removal.ts";
 import { withoutHeld } from "./held.ts";
 import { brokenBy } from "./invariants/broken.ts";
 import { signed } from "./record/journal.ts";
@@ -153,6 +153,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   return {
     rule,
     actions: verdict.actions,
+    removals: removalRows(removalsOf(assessed)),
     conditions,
     state: stateWord(seen, isReady ? "Ready" : undefined),
     requeueAfterMs,

@@ -20,7 +20,6 @@ import type { GivenSecrets } from "../../secrets/given-secrets.ts";
 import { usableBundle } from "../../secrets/bundle-store.ts";
 import { BACKDATE_MS } from "../../secrets/credentials.ts";
 import { machineLabels } from "../shared/machine-labels.ts";
-import { begunKey, begunWord } from "./config-changes/config-probe.ts";
 import { applyConfig, keepConfig } from "./effects/apply-config.ts";
 import { asksGuard } from "./effects/asks-guard.ts";
 import { bootstrapEtcd } from "./effects/bootstrap-etcd.ts";
@@ -42,7 +41,6 @@ import { replaceRecord } from "./record/replace-record.ts";
 import { printRecord, readRecord } from "./record/facts-codec.ts";
 import { machineFact } from "./record/facts.ts";
 import { concernedBy } from "./held.ts";
-import { pinKey } from "./membership/removal.ts";
 import { isMadeAnew } from "./membership/told-machines.ts";
 import { equip } from "./fresh-copies.ts";
 import { writtenConfig } from "./spec/written-config.ts";
@@ -395,8 +393,7 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
   const writer = { identity: leading.identity, fencingToken: leading.fencingToken };
   if (action.ifResourceVersion === undefined) await demandBundle(action.facts.bundle, effects);
   const known = seen.record.kind === "present" ? seen.record.value.facts.intents : [];
-  for (const intent of action.facts.intents)
-    if (!known.includes(intent)) session.noteSent(begunKey(intent.machine), "unknown", begunWord(intent));
+  for (const intent of action.facts.intents) if (!known.includes(intent)) session.noteBegun(intent);
   try {
     const record = printRecord({ namespace, name }, action.facts, before === "absent" ? undefined : before, writer);
     const stored =
@@ -405,7 +402,7 @@ async function writeRecord(action: Extract<Action, { readonly kind: "WriteRecord
         : await replaceRecord(records, before, record);
     session.record = { at: clock.now(), value: stored };
     if (seen.record.kind === "present" && action.ifResourceVersion !== undefined) effects.written(seen.record.value.facts, action.facts);
-    for (const { name, spki } of newlyPinned(action.facts, seen)) session.noteSent(pinKey(name), "answered", spki);
+    for (const { name, spki } of newlyPinned(action.facts, seen)) session.notePinned(name, spki);
     // Whatever record comes after this one did not come with new keys: machines may run that it does not know.
     session.forgetSent("CreateBundle");
     if (readRecord(stored) === undefined)

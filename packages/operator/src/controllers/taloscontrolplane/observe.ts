@@ -165,7 +165,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     kubeconfig: access?.kubeconfig ?? { kind: "unknown", detail: "not asked" },
     talosconfig: access?.talosconfig ?? { kind: "unknown", detail: "not asked" },
     namespaceIsTerminating: isGoing || former.length > 0 ? await isGoingAway(key.namespace ?? "", ports.client) : undefined,
-    sent: session.sent(),
+    ...session.remembered(),
     ...workloadOf(mode, facts, session),
     ...(isFounded ? certificatesOf(machines, controlPlane, facts, session) : {}),
     isParentGoing: cached.isParentGoing,

@@ -25,7 +25,9 @@ import { Soaks } from "./config-changes/soaks.ts";
 import { OwnTimes } from "./record/own-times.ts";
 import type { Look } from "../../model/look.ts";
 import type { MachineName, MachineRole } from "../../model/machine.ts";
-import type { Seen, SeenAccess, SeenBundle, SentEffect } from "../../model/observation.ts";
+import { begunBy } from "./config-changes/config-probe.ts";
+import type { IntentFact } from "../../model/record.ts";
+import type { KnownAtSend, MachineNotes, Observed, Seen, SeenAccess, SeenBundle, SentEffect } from "../../model/observation.ts";
 import type { Trouble } from "./config-changes/trouble.ts";
 
 /** A machine that is to be looked at. */
@@ -90,7 +92,8 @@ export class ClusterSession {
   /** Machines of a cluster without keys, which are to be looked at when its turn has come. */
   #putOff: readonly LookTarget[] | undefined;
   readonly #sent = new Map<string, SentEffect>();
-  #notes = 0;
+  readonly #notes = new Map<MachineName, MachineNotes>();
+  #order = 0;
   #noticedAt = Number.NEGATIVE_INFINITY;
   /** The one connection over which a settled cluster is looked at. */
   #shared: TalosSession | undefined;
@@ -162,6 +165,8 @@ export class ClusterSession {
     if (setBackMs < SET_BACK_MS) return;
     const moved = (at: number): number => (at > now ? at - setBackMs : at);
     for (const [key, effect] of this.#sent) this.#sent.set(key, { ...effect, at: moved(effect.at) });
+    for (const [name, { heldBack }] of this.#notes)
+      if (heldBack !== undefined) this.#note(name, { heldBack: { ...heldBack, at: moved(heldBack.at) } });
     this.since = moved(this.since);
     this.#keyMadeAt = moved(this.#keyMadeAt);
     // Read again, and made again: both are dated.
@@ -321,9 +326,38 @@ export class ClusterSession {
     return this.#sent;
   }
 
-  noteSent(effect: string, outcome: SentEffect["outcome"], detail: string): void {
-    this.#notes += 1;
-    this.#sent.set(effect, { at: this.#ports.clock.now(), order: this.#notes, outcome, detail });
+  /** @param detail for people */
+  noteSent(effect: string, outcome: SentEffect["outcome"], detail: string, known: KnownAtSend = {}): void {
+    this.#sent.set(effect, { ...known, at: this.#ports.clock.now(), order: this.#nextOrder(), outcome, detail });
+  }
+
+  /** All of it, as a pass sees it. */
+  remembered(): Pick<Observed, "sent" | "notes"> {
+    return { sent: this.#sent, notes: this.#notes };
+  }
+
+  /** Before an intent is written down: what is sent later was sent under it. */
+  noteBegun(intent: IntentFact): void {
+    this.#note(intent.machine, { begun: { ...begunBy(intent), order: this.#nextOrder() } });
+  }
+
+  /** After the maintenance key of a machine was written down. */
+  notePinned(machine: MachineName, spki: string): void {
+    this.#note(machine, { pinned: spki });
+  }
+
+  /** @param why for people */
+  noteHeldBack(machine: MachineName, why: string): void {
+    this.#note(machine, { heldBack: { at: this.#ports.clock.now(), order: this.#nextOrder(), why } });
+  }
+
+  #note(machine: MachineName, news: MachineNotes): void {
+    this.#notes.set(machine, { ...this.#notes.get(machine), ...news });
+  }
+
+  #nextOrder(): number {
+    this.#order += 1;
+    return this.#order;
   }
 
   forgetSent(effect: string): void {

@@ -76,6 +76,7 @@ function statusOf(object: TalosControlPlane, seen: Observed, decision: Decision,
   const fields = {
     ...(facts?.importedAt === undefined ? {} : { imported: true }),
     state: decision.state,
+    removals: decision.removals,
     ...runningFieldsOf(ownMachines(seen, facts)),
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };

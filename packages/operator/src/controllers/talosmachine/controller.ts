@@ -114,7 +114,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       }
       // Before the first look there is nothing to say that the next moment would not correct, and what an earlier process said may still hold.
       if ((known === undefined || known.look.kind === "not-asked") && pool !== undefined) return { requeueAfterMs: 2_000 };
-      const report = decideMachine({
+      const { conditions, ...told } = decideMachine({
         look: { kind: "not-asked" },
         fact: undefined,
         hasRecord: false,
@@ -125,8 +125,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       });
       const place = placeOf(machine, pool);
       const fields = {
-        state: report.state,
-        observedVersion: report.observedVersion,
+        ...told,
         ...place,
         nodeName: nodeNameOf(machine, known?.look ?? { kind: "not-asked" }),
         stage: stageOf(known?.look ?? { kind: "not-asked" }),
@@ -134,7 +133,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       await labeller.label(machine, place);
       const requeueAfterMs = await statuses.write(
         machine,
-        judgedStatus(machine, fields, { conditions: report.conditions, hasOpenEffect: known?.hasOpenEffect === true }),
+        judgedStatus(machine, fields, { conditions, hasOpenEffect: known?.hasOpenEffect === true }),
         REPORT_EVERY_MS,
       );
       return { requeueAfterMs: requeueAfterMs ?? (known === undefined ? undefined : againAfterMs(known.look, known.fact)) };

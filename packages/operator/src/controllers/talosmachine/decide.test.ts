@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TalosMachine } from "@talos-operator/api";
+import type { Condition, TalosMachine } from "@talos-operator/api";
 import { configured, inMaintenance, NOW, preparing, running, silent } from "../../testing/builders.ts";
 import { decideMachine } from "./decide.ts";
 import type { Look } from "../../model/look.ts";
@@ -178,6 +178,32 @@ test("machine: while the record is away, neither that a configuration was sent n
   assert.equal(reasons.get("ConfigApplied"), "OutcomeUnknown");
   assert.equal(reasons.get("MaintenanceIdentityPinned"), "TrustedOnFirstUse");
   assert.equal(report.conditions.find(({ type }) => type === "IdentityUnique")?.message, "Its UUID uuid-10.0.0.1 is its own.");
+});
+
+test("machine: while the record is away its identity stays, in whatever form it was told", () => {
+  const look = inMaintenance("10.0.0.1");
+  const fact = { ...known, failed: { configHash: "new", kind: "refused", why: "no" } } as const;
+  const report = decideMachine({ machine, look, fact, identity: "own", hasOwner: true, hasRecord: true });
+  assert.deepEqual(report.identity, { uuid: "uuid-10.0.0.1", kind: "own", maintenanceKey: "spki-10.0.0.1" });
+  assert.deepEqual(report.failedConfig, { kind: "refused" });
+  const later = (status: TalosMachine["status"]): unknown =>
+    decideMachine({
+      machine: { ...machine, ...(status === undefined ? {} : { status }) },
+      look,
+      fact: undefined,
+      hasOwner: true,
+      hasRecord: false,
+    }).identity;
+  assert.equal(later({ identity: report.identity }), report.identity);
+  const stored = report.conditions.map((condition) => ({ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" })) as Condition[];
+  assert.deepEqual(later({ conditions: stored }), { uuid: "uuid-10.0.0.1", maintenanceKey: "spki-10.0.0.1" });
+  assert.equal(later(undefined), undefined);
+});
+
+test("machine: nothing is told of who a machine is that the record does not know", () => {
+  const told = { ...machine, status: { identity: { uuid: "by hand" } } };
+  const report = decideMachine({ machine: told, look: running(), fact: undefined, hasOwner: true, hasRecord: true });
+  assert.equal(report.identity, undefined);
 });
 
 test("machine: a key that a person vouched for is no trust on first use", () => {

@@ -1,11 +1,12 @@
 import { conditionFor, findCondition } from "@talos-operator/api";
-import type { ConditionInput, MachineState, ReasonOf, TalosMachine } from "@talos-operator/api";
+import type { ConditionInput, MachineIdentityStatus, MachineState, ReasonOf, TalosMachine, TalosMachineStatus } from "@talos-operator/api";
 import { lockoutWords } from "../taloscontrolplane/membership/plan-machines.ts";
 import { addressReasonOf } from "../shared/address-conditions.ts";
 import { UNTIL_KEYS_ARE_BACK } from "../taloscontrolplane/conditions/keys-in-doubt.ts";
 import { comingUpReason, isInstalling, unmetWords } from "../taloscontrolplane/conditions/machine-state.ts";
 import type { UnderWay } from "../taloscontrolplane/membership/under-way.ts";
-import { identityWords } from "../taloscontrolplane/membership/identity-words.ts";
+import { identityStatus, keptIdentity } from "../taloscontrolplane/membership/told-identity.ts";
+import { identityWords, pinnedWords } from "../../report/identity.ts";
 import { isComingUp, stageWords } from "../../looking/stage-words.ts";
 import { mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
 import type { Look, Running, Silent } from "../../model/look.ts";
@@ -47,6 +48,9 @@ export interface MachineSeen {
 export interface MachineReport {
   readonly state: MachineState;
   readonly observedVersion: string | undefined;
+  /** What is left of the record when it is lost. */
+  readonly identity: MachineIdentityStatus | undefined;
+  readonly failedConfig: TalosMachineStatus["failedConfig"];
   readonly conditions: readonly ConditionInput[];
 }
 
@@ -61,12 +65,14 @@ export function decideMachine(seen: MachineSeen): MachineReport {
   const generation = machine.metadata.generation;
   const ready = readyOf(seen);
   const reachable = reachableOf(seen);
-  const pinned = pinnedOf(fact);
+  const pinned = pinnedWords(fact);
   const config = configOf(seen);
   const state = stateOf(seen);
   return {
     state: hasOwner ? (hasRecord ? state : laterOf(machine.status?.state, state)) : "Orphaned",
     observedVersion: look.kind === "running" || look.kind === "maintenance" ? look.version : undefined,
+    identity: identityToTell(seen),
+    failedConfig: fact?.failed === undefined ? undefined : { kind: fact.failed.kind },
     conditions: [
       conditionFor("Ready", ready.reason, ready.message, generation),
       conditionFor("Reachable", reachable.reason, reachable.message, generation),
@@ -87,7 +93,13 @@ function addressOf({ declared }: MachineSeen, generation: number | undefined): r
   return [conditionFor("AddressResolved", "Resolved", `${declared.reference} gives ${declared.address}.`, generation)];
 }
 
-/** Without a record what stands is the last trace of who the machine is. */
+/** Without a record what stands is the last trace of who the machine is, in whatever form. */
+function identityToTell({ machine, identity, fact, hasRecord }: MachineSeen): MachineIdentityStatus | undefined {
+  if (!hasRecord) return keptIdentity(machine);
+  return identity === undefined || fact === undefined ? undefined : identityStatus(identity, fact);
+}
+
+/** The same in words. */
 function uniqueOf({ machine, identity, fact, hasRecord }: MachineSeen, generation: number | undefined): readonly ConditionInput[] {
   const words = identity === undefined || fact === undefined ? undefined : identityWords(identity, fact);
   if (words !== undefined) return [conditionFor("IdentityUnique", words.reason, words.message, generation)];
@@ -278,15 +290,6 @@ function silentSince({ status }: TalosMachine, look: Silent): string {
   const told = findCondition(status?.conditions, "Reachable");
   const toldAt = told?.reason === "NoAnswer" && told.lastTransitionTime !== undefined ? Date.parse(told.lastTransitionTime) : look.since;
   return new Date(Math.min(look.since, toldAt)).toISOString().replace(/\.\d+Z$/, "Z");
-}
-
-function pinnedOf(fact: MachineFact | undefined): Finding<ReasonOf<"MaintenanceIdentityPinned">> {
-  if (fact?.spki === undefined) return { reason: "NotSeenInMaintenance", message: "The machine was not seen in maintenance mode." };
-  if (fact.vouchedAt !== undefined) return { reason: "AcceptedByPerson", message: `Machine key ${fact.spki} accepted by a person.` };
-  return {
-    reason: "TrustedOnFirstUse",
-    message: `Machine key ${fact.spki}${fact.uuid === "" ? "" : ` of machine ${fact.uuid}`} trusted on first use, not verified. Compare it with the machine's console.`,
-  };
 }
 
 function configOf({ look, fact, sent, hasRecord, areKeysInDoubt }: MachineSeen): Finding<ReasonOf<"ConfigApplied">> {

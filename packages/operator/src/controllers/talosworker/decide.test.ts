@@ -204,6 +204,25 @@ test("worker: a machine that left the list is departing before anybody says wher
   assert.equal(told["Progressing"], "Removing");
 });
 
+test("worker: its machines that leave are told one by one, also of names that begin or end alike", () => {
+  const pool = { ...settledPool.worker, metadata: { ...settledPool.worker.metadata, uid: "pool" } };
+  const owner = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosWorker", name: "demo-workers", uid: "pool", controller: true };
+  const [one, ten] = ["demo-workers-10.0.1.1", "demo-workers-10.0.1.10"] as const;
+  const left = machine(10, "AllReady");
+  const machines = [...both, { ...left, metadata: { ...left.metadata, ownerReferences: [owner] } }];
+  const removalsOf = (state: WorkerSeen["state"], told: WorkerSeen["worker"] = pool): unknown =>
+    decideWorker(seen({ worker: told, machines, state }), FINALIZER).removals;
+  const quiet = { generation: 1, conditions: [], isChangingConfig: false, hasOpenEffect: false };
+  assert.deepEqual(removalsOf(quiet), [{ machine: ten, reason: "WaitingForTurn" }]);
+  const removals = [
+    { machine: ten, reason: "Draining" },
+    { machine: one, reason: "MachineUnreachable" },
+  ];
+  assert.deepEqual(removalsOf({ ...quiet, removals }), removals);
+  assert.deepEqual(removalsOf(undefined, { ...pool, status: { removals } }), removals, "what was told before stands");
+  assert.equal(decideWorker(seen(settledPool), FINALIZER).removals, undefined);
+});
+
 test("worker: the columns count ready nodes and show what runs", () => {
   const running = (index: number, version: string): TalosMachine => {
     const one = machine(index, index === 1 ? "AllReady" : "NodesNotReady");

@@ -1,6 +1,16 @@
 import { conditionFor, findCondition, findingsMessage, isConditionTrue } from "@talos-operator/api";
-import type { ConditionInput, Finding, ReasonOf, TalosControlPlane, TalosMachine, TalosWorker, WorkerState } from "@talos-operator/api";
+import type {
+  ConditionInput,
+  Finding,
+  ReasonOf,
+  RemovalStatus,
+  TalosControlPlane,
+  TalosMachine,
+  TalosWorker,
+  WorkerState,
+} from "@talos-operator/api";
 import { addressConditions } from "../shared/address-conditions.ts";
+import { aboutMachine } from "../../report/about.ts";
 import { toldGeneration } from "../shared/kstatus.ts";
 import { runningFieldsOf } from "../shared/running-fields.ts";
 import type { RunningFields } from "../shared/running-fields.ts";
@@ -36,6 +46,8 @@ export interface WorkerDecision {
   /** What people see of the machines. */
   readonly running: RunningFields;
   readonly conditions: readonly ConditionInput[];
+  /** Machines that leave; `undefined` = none does. */
+  readonly removals?: readonly RemovalStatus[] | undefined;
   /** A change of one of its machines is open or about to begin. */
   readonly hasOpenEffect: boolean;
   /** What the pool waits for in its control plane. */
@@ -92,6 +104,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   return {
     ...nothing,
     state: summary.isReady ? "Ready" : "Pending",
+    removals: removalsOf(seen),
     conditions: [...summary.conditions, ...ofPool(seen), ...addressConditions(seen.declared, generation), ...inert],
     ...(controlPlane !== undefined && waitsForControlPlane(seen) ? { parts: [controlPlane] } : {}),
   };
@@ -134,17 +147,31 @@ const OF_POOL: ReadonlySet<string> = new Set(["ConfigUpToDate", "ConfigDrift", "
 function ofPool(seen: WorkerSeen): readonly ConditionInput[] {
   const { worker, state } = seen;
   const said = state?.conditions ?? (worker.status?.conditions ?? []).filter(({ type }) => OF_POOL.has(type));
-  return said.some(({ type }) => type === "Removing") ? said : [...said, ...departing(seen)];
+  return said.some(({ type }) => type === "Removing") ? said : [...said, ...departed(seen)];
 }
 
-/** Machines that the pool made and lists no more, before the reconciler of the cluster says where each stands. */
-function departing({ worker, declared, machines }: WorkerSeen): readonly ConditionInput[] {
+/** The machines that leave, as data. */
+function removalsOf(seen: WorkerSeen): readonly RemovalStatus[] | undefined {
+  const { worker, state } = seen;
+  const told = state === undefined ? worker.status?.removals : state.removals;
+  if (told !== undefined && told.length > 0) return told;
+  const names = departing(seen);
+  return names.length === 0 ? undefined : names.map((machine) => ({ machine, reason: "WaitingForTurn" satisfies ReasonOf<"Removing"> }));
+}
+
+/** That machines leave, before the reconciler of the cluster says where each stands. */
+function departed(seen: WorkerSeen): readonly ConditionInput[] {
+  const names = departing(seen);
+  if (names.length === 0) return [];
+  return [conditionFor("Removing", "WaitingForTurn", `Not listed any more: ${names.join(", ")}.`, seen.worker.metadata.generation)];
+}
+
+/** Machines that the pool made and lists no more. */
+function departing({ worker, declared, machines }: WorkerSeen): readonly string[] {
   const listed = new Set(declared.map(({ name }) => name));
-  const names = machines
+  return machines
     .filter(({ metadata }) => !listed.has(metadata.name) && metadata.ownerReferences?.some((owner) => owner.uid === worker.metadata.uid))
     .map(({ metadata }) => metadata.name);
-  if (names.length === 0) return [];
-  return [conditionFor("Removing", "WaitingForTurn", `Not listed any more: ${names.join(", ")}.`, worker.metadata.generation)];
 }
 
 /** Reasons of a machine that may pass without a person's help; every other one is what the pool waits for. */
@@ -237,7 +264,7 @@ function summaryOf(seen: WorkerSeen): {
       ],
     };
   }
-  const message = unready.map(({ name, message: words }) => (words.startsWith(name) ? words : `${name}: ${words}`)).join(" ");
+  const message = unready.map(({ name, message: words }) => aboutMachine(name, words)).join(" ");
   const stopped = unready.find(({ reason }) => !GOES_ON.has(reason));
   const reason = (stopped?.reason ?? (missing.length > 0 ? "WaitingForMachines" : "NodesNotReady")) as "NodesNotReady";
   return {

@@ -51,10 +51,12 @@ interface Words {
 
 /** The gravest first. */
 function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[], rollout: Rollout): Words {
-  const failed = plans.flatMap(({ machine, state }) => (state.kind === "failed" ? [{ name: machine.declared.name, why: state.why }] : []));
+  const failed = plans.flatMap(({ machine, state }) =>
+    state.kind === "failed" ? [{ name: machine.declared.name, ...state.failure }] : [],
+  );
   if (failed.length > 0)
     return {
-      reason: failed.some(({ why }) => why.startsWith("it refused them")) ? "ConfigRejected" : "RolloutStopped",
+      reason: failed.some(({ kind }) => kind === "refused") ? "ConfigRejected" : "RolloutStopped",
       message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings, or annotate the TalosControlPlane with ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
     };
   const intents = configIntents(facts).filter((intent) => plans.some(({ machine }) => machine.declared.name === intent.machine));

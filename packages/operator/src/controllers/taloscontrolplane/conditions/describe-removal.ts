@@ -1,5 +1,5 @@
 import { conditionFor } from "@talos-operator/api";
-import type { ConditionInput } from "@talos-operator/api";
+import type { ConditionInput, RemovalStatus } from "@talos-operator/api";
 import type { Removal } from "../../../model/plans.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 
@@ -14,6 +14,11 @@ export function removalConditions(assessed: Assessment): readonly ConditionInput
       ? `Left the list, and stay as they are until the cluster's keys are back: ${removals.map(({ machine }) => machine).join(", ")}. See the condition ${assessed.keys === "lost" ? "SecretsLost" : "Ready"}.`
       : removals.map((removal) => removal.message).join(" ");
   return [conditionFor("Removing", first.reason, message, seen.controlPlane.metadata.generation)];
+}
+
+/** The same as data, for the status; `undefined` = nobody leaves. */
+export function removalRows(removals: readonly Removal[]): readonly RemovalStatus[] | undefined {
+  return removals.length === 0 ? undefined : removals.map(({ machine, reason }) => ({ machine, reason }));
 }
 
 /** What is said of machines that no spec lists any more; those that only a person can help come last. */

@@ -1,13 +1,14 @@
 import { conditionFor } from "@talos-operator/api";
-import type { ConditionInput, TalosWorker } from "@talos-operator/api";
+import type { ConditionInput, RemovalStatus } from "@talos-operator/api";
 import { configIntents } from "../config-changes/config-intents.ts";
 import { factsOf } from "../record/facts.ts";
 import { configConditionsOf } from "./describe-config.ts";
-import { removalsOf } from "./describe-removal.ts";
+import { removalRows, removalsOf } from "./describe-removal.ts";
 import { machinesInChange } from "./open-effects.ts";
 import { upgradePending } from "./upgrade-state.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { SeenMachine } from "../../../model/observation.ts";
+import type { Removal } from "../../../model/plans.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 
 /** What the reconciler of a cluster knows of one worker pool: the TalosWorker shows it, and decides nothing by it. */
@@ -16,6 +17,8 @@ export interface PoolState {
   readonly generation: number | undefined;
   /** `ConfigUpToDate`, `ConfigDrift`, `Removing` and `UpgradePending` of the pool's own machines, with the generation of the TalosWorker. */
   readonly conditions: readonly ConditionInput[];
+  /** Machines of the pool that leave; `undefined` = none does. */
+  readonly removals?: readonly RemovalStatus[] | undefined;
   /** Settings of a machine of the pool are being changed, its reboot included. */
   readonly isChangingConfig: boolean;
   /** A change of one of its machines, of those that leave too, is open or about to begin. */
@@ -38,23 +41,22 @@ export function poolStates(assessed: Assessment, toChange: ReadonlySet<MachineNa
     pools.map((worker): [string, PoolState] => {
       const { name, generation } = worker.metadata;
       const own = seen.machines.filter((machine) => isOf(machine, name));
+      const leaving = seen.former.filter((machine) => isOf(machine, name));
+      const leaves = new Set(leaving.map(({ declared }) => declared.name));
+      const removals = removalsOf(assessed).filter(({ machine }) => leaves.has(machine));
       const conditions = [
         ...configConditionsOf(assessed, ({ owner }) => owner.kind === "TalosWorker" && owner.name === name, generation),
-        ...removing(assessed, worker),
+        ...removing(removals, generation),
         ...upgradePending(seen, own, generation, worker.spec?.kubeVersion),
       ];
       const isChangingConfig = own.some(({ declared }) => changing.has(declared.name));
-      const leaving = seen.former.filter((machine) => isOf(machine, name));
       const hasOpenEffect = [...own, ...leaving].some(({ declared }) => open.has(declared.name));
-      return [name, { generation, conditions, isChangingConfig, hasOpenEffect }];
+      return [name, { generation, conditions, removals: removalRows(removals), isChangingConfig, hasOpenEffect }];
     }),
   );
 }
 
-function removing(assessed: Assessment, { metadata: { name, generation } }: TalosWorker): readonly ConditionInput[] {
-  const { seen } = assessed;
-  const own = new Set(seen.former.filter((machine) => isOf(machine, name)).map(({ declared }) => declared.name));
-  const removals = removalsOf(assessed).filter(({ machine }) => own.has(machine));
+function removing(removals: readonly Removal[], generation: number | undefined): readonly ConditionInput[] {
   const [first] = removals;
   return first === undefined ? [] : [conditionFor("Removing", first.reason, removals.map(({ message }) => message).join(" "), generation)];
 }

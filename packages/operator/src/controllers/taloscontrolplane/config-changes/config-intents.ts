@@ -1,3 +1,5 @@
+import type { FailureKind } from "@talos-operator/api";
+import { failureWords } from "../../../report/failures.ts";
 import { machineFact, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
 import type { ClusterFacts, FailedConfigFact, IntentFact, MachineFact } from "../../../model/record.ts";
 import type { Observed } from "../../../model/observation.ts";
@@ -60,8 +62,8 @@ export function staged(settings: string, bootId: string, textHash: string | unde
 }
 
 /** These settings are not sent to the machine again. */
-export function failed(settings: string, why: string): (before: MachineFact) => MachineFact {
-  return (before) => ({ ...before, failed: { configHash: settings, why: why.slice(0, 512) } });
+export function failed(settings: string, kind: FailureKind, why: string): (before: MachineFact) => MachineFact {
+  return (before) => ({ ...before, failed: { configHash: settings, kind, why: why.slice(0, 512) } });
 }
 
 /**
@@ -69,11 +71,16 @@ export function failed(settings: string, why: string): (before: MachineFact) => 
  *
  * @param most after so many times in a row they are not sent again; default: no end
  */
-export function unheard(settings: string, why: string, most = Number.POSITIVE_INFINITY): (before: MachineFact) => MachineFact {
+export function unheard(
+  settings: string,
+  kind: FailureKind,
+  why: string,
+  most = Number.POSITIVE_INFINITY,
+): (before: MachineFact) => MachineFact {
   return (before) => {
     const tries = before.failed?.configHash === settings ? (before.failed.tries ?? 0) : 0;
-    if (tries + 1 >= most) return failed(settings, `${why}, ${tries + 1} times`)(before);
-    const next: FailedConfigFact = { configHash: settings, why: why.slice(0, 512), tries: tries + 1 };
+    if (tries + 1 >= most) return failed(settings, kind, failureWords.times(why, tries + 1))(before);
+    const next: FailedConfigFact = { configHash: settings, kind, why: why.slice(0, 512), tries: tries + 1 };
     return { ...before, failed: next };
   };
 }

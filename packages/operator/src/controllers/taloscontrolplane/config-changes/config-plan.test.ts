@@ -83,7 +83,10 @@ describe("where a machine stands", () => {
     configHash: "old",
     staged: { configHash: settings, bootId: "boot-1", textHash: "staged-text" },
   });
-  const gaveUp = (settings: string): Partial<MachineFact> => ({ configHash: "old", failed: { configHash: settings, why: "no" } });
+  const gaveUp = (settings: string): Partial<MachineFact> => ({
+    configHash: "old",
+    failed: { configHash: settings, kind: "refused", why: "no" },
+  });
   const cases: readonly { readonly name: string; readonly given: Parameters<typeof world>[0]; readonly want: string }[] = [
     { name: "as it was left", given: {}, want: "settled" },
     { name: "not read yet", given: { config: "unknown" }, want: "unknown" },
@@ -186,13 +189,13 @@ describe("where a machine stands", () => {
     { name: "failed, and somebody brought it there by hand", given: { fact: gaveUp, config: {} }, want: "learn" },
     {
       name: "failed with other settings",
-      given: { fact: { ...old, failed: { configHash: "older", why: "no" } }, config: { changes: [change("live")] } },
+      given: { fact: { ...old, failed: { configHash: "older", kind: "refused", why: "no" } }, config: { changes: [change("live")] } },
       want: "change guarded",
     },
     {
       name: "not heard of once: sent again",
       given: {
-        fact: (settings) => ({ ...old, failed: { configHash: settings, why: "?", tries: 1 } }),
+        fact: (settings) => ({ ...old, failed: { configHash: settings, kind: "unknown", why: "?", tries: 1 } }),
         config: { changes: [change("live")] },
       },
       want: "change guarded",
@@ -255,7 +258,7 @@ describe("whose turn it is", () => {
     const seen = all(world({ workers: 2 }));
     const [first, ...rest] = seen.facts.machines;
     const plan = planConfigs(seen, seen.facts)[0];
-    const failed = { ...first!, failed: { configHash: plan!.settings, why: "no" } };
+    const failed = { ...first!, failed: { configHash: plan!.settings, kind: "refused" as const, why: "no" } };
     assert.deepEqual(nextIn({ ...seen, facts: { ...seen.facts, machines: [failed, ...rest] } }), []);
   });
   describe("after settings that the machine in the middle did not keep, without a sign why", () => {
@@ -263,12 +266,14 @@ describe("whose turn it is", () => {
       const seen = all(world({ workers: 2, more: { sent } }));
       const settings = planConfigs(seen, seen.facts)[1]!.settings;
       const machines = seen.facts.machines.map((fact) =>
-        fact.address === "10.0.0.2" ? { ...fact, failed: { configHash: settings, why: "it was booted", tries: 1 } } : fact,
+        fact.address === "10.0.0.2"
+          ? { ...fact, failed: { configHash: settings, kind: "reverted" as const, why: "it was booted", tries: 1 } }
+          : fact,
       );
       return nextIn({ ...seen, ...more, facts: { ...seen.facts, machines } });
     };
     const sentAgo = (ms: number): Observed["sent"] =>
-      new Map([["ApplyConfig/demo-10.0.0.2", { at: NOW - ms, outcome: "answered" as const, detail: "ready" }]]);
+      new Map([["ApplyConfig/demo-10.0.0.2", { at: NOW - ms, outcome: "answered" as const, detail: "" }]]);
     test("nobody gets them while it is left in peace: what boots one machine must not go around", () =>
       assert.deepEqual(tried(sentAgo(240_000)), []));
     test("it is the first to get them again", () => assert.deepEqual(tried(sentAgo(400_000)), ["10.0.0.2"]));

@@ -3,6 +3,7 @@ import { configHashOf } from "./config-hash.ts";
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { isMadeAnew } from "../membership/told-machines.ts";
+import { failureWords } from "../../../report/failures.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
@@ -52,7 +53,7 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
   if (config.kind === "unknown" || config.settings !== settings)
     return failed === undefined
       ? { kind: "unknown", detail: config.kind === "unknown" ? config.detail : "not read yet" }
-      : { kind: "failed", why: failed.why };
+      : { kind: "failed", failure: failed };
   const isSame = config.changes.length === 0;
   const { staged, failed: _failed, ...rest } = fact;
   const learned = (why: string): ConfigState => ({
@@ -68,16 +69,16 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
       // One that did not come back well is not forgotten because its configuration is in force.
       if ((isSame || isStagedText(config.activeHash)) && (failed === undefined || isReadyNode(machine)))
         return learned("The machine was booted, and the staged configuration is in force.");
-      if (failed !== undefined) return { kind: "failed", why: failed.why };
-      const why = "after the boot another configuration than the staged one is in force";
-      return { kind: "learn", next: { ...rest, failed: { configHash: settings, why } }, why };
+      if (failed !== undefined) return { kind: "failed", failure: failed };
+      const why = failureWords.otherAfterBoot();
+      return { kind: "learn", next: { ...rest, failed: { configHash: settings, kind: "unknown", why } }, why };
     }
-    if (failed !== undefined) return { kind: "failed", why: failed.why };
+    if (failed !== undefined) return { kind: "failed", failure: failed };
     // Somebody else may have put another one on the disk meanwhile: a boot would bring that.
     const isOnDisk = config.onDisk === "wanted" || config.onDisk === "unknown" || isStagedText(config.diskHash);
     if (isOnDisk && !isSame) return { kind: "staged", config };
   }
-  if (failed !== undefined && !(isSame && config.onDisk !== "other")) return { kind: "failed", why: failed.why };
+  if (failed !== undefined && !(isSame && config.onDisk !== "other")) return { kind: "failed", failure: failed };
   if (fact.configHash === undefined) return learned("Its configuration counts as applied for the settings of now.");
   // Settings that came and went while the first configuration was sent, or while the record was away: which of them arrived, nobody wrote down.
   const mayBeOthers = fact.appliedHash === undefined && (wasConfiguredHere(fact) || isMadeAnew(facts)) && !isSame;

@@ -2,12 +2,9 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { isReadyNode, stateOf } from "../conditions/machine-state.ts";
 import type { IntentFact } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
-import type { Observed, SeenMachine, SentEffect } from "../../../model/observation.ts";
+import type { Before, BegunNote, Observed, SeenMachine, SentEffect } from "../../../model/observation.ts";
 
-/** How a machine was right before something was sent to it: what was amiss already is not demanded afterwards. In `SentEffect.detail`. */
-export type Before = "ready" | "not ready";
-
-/** The word for how a machine is now, to be remembered with what is sent. */
+/** How a machine is now, to be remembered with what is sent to it. */
 export function howBefore(machine: SeenMachine | undefined): Before {
   return machine !== undefined && isReadyNode(machine) ? "ready" : "not ready";
 }
@@ -31,32 +28,29 @@ export function troubleOf(machine: SeenMachine, before: Before): string | undefi
   return `its node is not ready${unmet === "" ? "" : `: ${unmet}`}`;
 }
 
-/** Under this word a process remembers what ran before it sent a machine something to try: SHA-256 of the text, in `SentEffect.detail`. */
-export const RAN_BEFORE = "RanBefore";
-
 /** What this process sent under an intent, and nothing of before. */
 export function sentUnder(seen: Observed, effect: string, intent: IntentFact): SentEffect | undefined {
-  const sent = seen.sent.get(`${effect}/${intent.machine}`);
-  if (sent === undefined) return undefined;
+  return ifUnder(seen, intent, seen.sent.get(`${effect}/${intent.machine}`));
+}
+
+/** What was noted, where that was after the intent was written down. */
+function ifUnder<T extends Pick<SentEffect, "at" | "order">>(seen: Observed, intent: IntentFact, noted: T | undefined): T | undefined {
+  if (noted === undefined) return undefined;
   const begun = begunHere(seen, intent);
-  const isLater = begun?.order === undefined || sent.order === undefined ? sent.at >= intent.at : sent.order > begun.order;
-  return isLater ? sent : undefined;
+  const isLater = begun?.order === undefined || noted.order === undefined ? noted.at >= intent.at : noted.order > begun.order;
+  return isLater ? noted : undefined;
 }
 
 /** What was noted when this process wrote the intent down; `undefined` = another one did. */
-function begunHere(seen: Observed, intent: IntentFact): SentEffect | undefined {
-  const begun = seen.sent.get(begunKey(intent.machine));
-  return begun?.detail === begunWord(intent) ? begun : undefined;
+function begunHere(seen: Observed, intent: IntentFact): BegunNote | undefined {
+  const begun = seen.notes?.get(intent.machine)?.begun;
+  const { what, second } = begunBy(intent);
+  return begun?.what === what && begun.second === second ? begun : undefined;
 }
 
-/** In `SentEffect.detail` of what {@link begunKey} names: which intent it was. Records hold times in seconds. */
-export function begunWord({ what, at, recorded }: IntentFact): string {
-  return `${what} at ${Math.floor((recorded?.at ?? at) / 1000)}`;
-}
-
-/** Key under which a process remembers that it wrote an intent on this machine down. */
-export function begunKey(machine: MachineName): string {
-  return `Begun/${machine}`;
+/** Which intent it is, as a process notes it. */
+export function begunBy({ what, at, recorded }: IntentFact): BegunNote {
+  return { what, second: Math.floor((recorded?.at ?? at) / 1000) };
 }
 
 /**
@@ -66,7 +60,7 @@ export function begunKey(machine: MachineName): string {
  */
 export function notSent(seen: Observed, effect: string, intent: IntentFact): string | undefined {
   if (begunHere(seen, intent) === undefined || sentUnder(seen, effect, intent) !== undefined) return undefined;
-  return sentUnder(seen, "HeldBack", intent)?.detail ?? "the Kubernetes API did not answer as it should";
+  return ifUnder(seen, intent, seen.notes?.get(intent.machine)?.heldBack)?.why ?? "the Kubernetes API did not answer as it should";
 }
 
 /** After an effect that could not be sent the machine is left in peace for a while: without a pause the next pass would try at once again. */
@@ -74,7 +68,8 @@ const HELD_BACK_MS = 10_000;
 
 /** True when an effect on this machine was held back a moment ago, whether or not an earlier call of it had been made. */
 export function wasJustHeldBack(seen: Observed, machine: MachineName): boolean {
-  return wasJustSent(seen, "HeldBack", machine, HELD_BACK_MS);
+  const heldBack = seen.notes?.get(machine)?.heldBack;
+  return heldBack !== undefined && elapsedMs(heldBack.at, seen.now) < HELD_BACK_MS;
 }
 
 /** True when something was sent to a machine less than `ms` ago. */

@@ -50,7 +50,7 @@ export function metaState(fact: MachineFact, wanted: WantedMeta, config: KnownCo
   const isThere = config?.meta?.live === wanted.hash;
   const failed = fact.failed?.configHash === metaSettings(wanted.hash) && fact.failed.tries === undefined ? fact.failed : undefined;
   // One that does not tell any more is why the others wait.
-  if (failed !== undefined && !isThere) return { kind: "failed", why: failed.why };
+  if (failed !== undefined && !isThere) return { kind: "failed", failure: failed };
   if (config?.meta?.wanted !== wanted.hash) return undefined;
   const learned = (why: string): ConfigState => ({ kind: "learn", next: { ...withoutFailure(fact), metaHash: wanted.hash }, why });
   if (isThere) return fact.metaHash === wanted.hash ? undefined : learned("Its META holds the settings that are wanted already.");

@@ -6,7 +6,6 @@ import type { AdminPorts } from "../effects/admin-client.ts";
 import { configQuestion, configWish, isFirstReading } from "./config-questions.ts";
 import { configIntents, KEEP_BEFORE_MS, SOAK_MS, TRY_MS } from "./config-intents.ts";
 import { sentUnder, troubleOf } from "./config-probe.ts";
-import type { Before } from "./config-probe.ts";
 import { mintCredentials } from "../../../secrets/credentials.ts";
 import type { ConfigReader } from "./live-configs.ts";
 import { readConfig } from "./read-config.ts";
@@ -83,7 +82,7 @@ function troublesOf(seen: Observed, facts: ClusterFacts, { troubles }: ClusterSe
     if (machine === undefined || sent === undefined) continue;
     const keptUntil = sent.at + TRY_MS - KEEP_BEFORE_MS;
     if (seen.now < keptUntil) {
-      const why = troubleOf(machine, sent.detail as Before);
+      const why = troubleOf(machine, sent.before ?? "ready");
       if (why === undefined) troubles.delete(intent.machine);
       else troubles.set(intent.machine, { at: seen.now, why });
     }

@@ -4,7 +4,7 @@ import { EffectError, isEffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import { configQuestion } from "../config-changes/config-questions.ts";
 import { TRY_MS } from "../config-changes/config-intents.ts";
-import { howBefore, RAN_BEFORE } from "../config-changes/config-probe.ts";
+import { howBefore } from "../config-changes/config-probe.ts";
 import { intentOn } from "../record/facts.ts";
 import { readConfig } from "../config-changes/read-config.ts";
 import type { ConfigQuestion, ConfigReading } from "../config-changes/read-config.ts";
@@ -15,6 +15,7 @@ import { demandInTime } from "./demand-in-time.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { demandQuorum } from "./demand-quorum.ts";
 import type { Action } from "../../../model/effect.ts";
+import type { KnownAtSend } from "../../../model/observation.ts";
 import type { Effects } from "./ports.ts";
 
 type Apply = Extract<Action, { readonly kind: "ApplyConfig" }>;
@@ -51,8 +52,8 @@ export async function applyConfig(action: Apply, effects: Effects): Promise<void
     });
     demandInTime(action.machine, "ApplyConfig", timeoutMs, effects);
     const request = { config: wanted, mode: action.mode, ...(action.mode === "try" ? { tryTimeoutMs: TRY_MS } : {}) };
-    effects.session.noteSent(`${RAN_BEFORE}/${action.machine}`, "answered", seen.activeHash);
-    await send(() => client.applyConfiguration(request, { timeoutMs, signal: effects.signal }), howNow(action, effects));
+    const known = { ...howNow(action, effects), ranBefore: seen.activeHash };
+    await send(() => client.applyConfiguration(request, { timeoutMs, signal: effects.signal }), known);
   });
 }
 
@@ -72,8 +73,8 @@ export async function keepConfig(action: Keep, effects: Effects): Promise<void> 
 }
 
 /** How the machine is before something is sent to it: kept with the note of that. */
-export function howNow(action: { readonly machine: string }, { seen }: Effects): string {
-  return howBefore(seen.machines.find((one) => one.declared.name === action.machine));
+export function howNow(action: { readonly machine: string }, { seen }: Effects): KnownAtSend {
+  return { before: howBefore(seen.machines.find((one) => one.declared.name === action.machine)) };
 }
 
 async function readNow(
@@ -102,7 +103,7 @@ export async function sending(
   const { machine } = action;
   const key = `${effect}/${machine}`;
   // The intent may be closed without waiting for an end that never comes.
-  const holdBack = (why: string): void => session.noteSent(`HeldBack/${machine}`, "unknown", why);
+  const holdBack = (why: string): void => session.noteHeldBack(machine, why);
   try {
     log.info({ action: effect, machine, endpoint: action.address }, "Sending to a running machine");
     const ending = await attempt(key, REFUSALS, effects, (send) => asAdmin(action.address, effects, (client) => use(client, send)));

@@ -5,7 +5,7 @@ import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../../../errors.ts";
 import { attempt, noteNotSent } from "./attempt.ts";
 import type { Ending, Send } from "./attempt.ts";
-import type { SentEffect } from "../../../model/observation.ts";
+import type { KnownAtSend, SentEffect } from "../../../model/observation.ts";
 import type { Effects } from "./ports.ts";
 
 type Use = (send: Send) => Promise<void>;
@@ -21,7 +21,8 @@ async function tried(use: Use, before?: SentEffect): Promise<{ readonly ending: 
   const notes = new Map<string, SentEffect>(before === undefined ? [] : [["Reset/a", before]]);
   const session = {
     sent: () => notes,
-    noteSent: (key: string, outcome: SentEffect["outcome"], detail: string) => void notes.set(key, { at: 2, outcome, detail }),
+    noteSent: (key: string, outcome: SentEffect["outcome"], detail: string, known: KnownAtSend = {}) =>
+      void notes.set(key, { ...known, at: 2, outcome, detail }),
   };
   const effects = { session, log: { debug() {} }, letEnd: (call: () => Promise<unknown>) => call() } as unknown as Effects;
   const ending = await attempt("Reset/a", ["FAILED_PRECONDITION"], effects, use);
@@ -37,13 +38,6 @@ const ends: readonly {
   readonly detail: string;
 }[] = [
   { what: "an answered call", use: (send) => send(() => Promise.resolve()), kind: "over", outcome: "answered", detail: "" },
-  {
-    what: "a call with words of its own",
-    use: (send) => send(() => Promise.resolve(), "as it was"),
-    kind: "over",
-    outcome: "answered",
-    detail: "as it was",
-  },
   {
     what: "a call that is turned down",
     use: (send) => send(fails(said("FAILED_PRECONDITION"))),
@@ -74,8 +68,18 @@ for (const { what, use, kind, outcome, detail } of ends)
     assert.deepEqual({ kind: ending.kind, outcome: note?.outcome, detail: note?.detail }, { kind, outcome, detail });
   });
 
+for (const [how, call] of [
+  ["was answered", () => Promise.resolve()],
+  ["was turned down", fails(said("FAILED_PRECONDITION"))],
+  ["was not heard of", fails(said("UNAVAILABLE"))],
+] as const)
+  test(`what was known at a send that ${how} is remembered`, async () => {
+    const { note } = await tried((send) => send(call, { before: "not ready", ranBefore: "hash" }));
+    assert.deepEqual([note?.before, note?.ranBefore], ["not ready", "hash"]);
+  });
+
 test("an attempt that sends nothing leaves what is known of the one before, as of now", async () => {
-  const before: SentEffect = { at: 1, outcome: "refused", detail: "not yet" };
+  const before: SentEffect = { at: 1, outcome: "refused", detail: "not yet", before: "not ready" };
   const { note } = await tried(fails(said("UNAVAILABLE")), before);
   assert.deepEqual(note, { ...before, at: 2 });
 });

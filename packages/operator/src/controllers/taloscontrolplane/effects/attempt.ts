@@ -4,11 +4,11 @@ import { isTalosError, TalosError } from "@talos-operator/talos/client";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { isEffectError } from "../../../errors.ts";
 import type { EffectError } from "../../../errors.ts";
-import type { SentEffect } from "../../../model/observation.ts";
+import type { KnownAtSend, SentEffect } from "../../../model/observation.ts";
 import type { Effects } from "./ports.ts";
 
-/** Makes the one call of an effect that changes something, and notes that. `detail` is noted with it in place of the usual words. */
-export type Send = (call: () => Promise<unknown>, detail?: string) => Promise<void>;
+/** Makes the one call of an effect that changes something, and notes that. `known` is remembered with it. */
+export type Send = (call: () => Promise<unknown>, known?: KnownAtSend) => Promise<void>;
 
 /** How an attempt at an effect on a machine ended. What is not known to have arrived is found out by the next look. */
 export type Ending =
@@ -44,18 +44,20 @@ export async function attempt(
 ): Promise<Ending> {
   const before = session.sent().get(key);
   let isSent = false;
+  let knownAtSend: KnownAtSend | undefined;
   try {
-    await use(async (call, detail) => {
-      session.noteSent(key, "unknown", detail ?? "no answer");
+    await use(async (call, known) => {
+      knownAtSend = known;
+      session.noteSent(key, "unknown", "no answer", known);
       isSent = true;
       await letEnd(call);
-      session.noteSent(key, "answered", detail ?? "");
+      session.noteSent(key, "answered", "", known);
     });
     return { kind: "over" };
   } catch (thrown) {
     if (isSent && isTalosError(thrown, ...refusals)) {
       const words = thrown.nodeText.slice(0, WORDS_AT_MOST);
-      session.noteSent(key, "refused", words);
+      session.noteSent(key, "refused", words, knownAtSend);
       return { kind: "refused", code: thrown.code, words };
     }
     if (!(thrown instanceof TalosError) && !isConfigError(thrown) && !isEffectError(thrown, "PRECONDITION_GONE")) throw thrown;
@@ -66,5 +68,5 @@ export async function attempt(
 
 /** Without a pause the next pass would try at once again: what is known of an earlier attempt counts as of now. */
 export function noteNotSent(key: string, { before }: Extract<Ending, { readonly kind: "not-sent" }>, { session }: Effects): void {
-  session.noteSent(key, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked");
+  session.noteSent(key, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked", before);
 }

@@ -61,16 +61,11 @@ export function configMayArriveUntil(seen: Observed, { machine: { declared, look
   if (look.kind !== "maintenance" || look.spki !== fact.spki) return undefined;
   const isSent = seen.sent.has(`Configure/${declared.name}`);
   // This process wrote the key down, and has sent nothing since: the deletion came in between.
-  if (!isSent && seen.sent.get(pinKey(declared.name))?.detail === fact.spki) return undefined;
+  if (!isSent && seen.notes?.get(declared.name)?.pinned === fact.spki) return undefined;
   // An earlier process stopped sending when this one began at the latest.
   const sentAt = Math.max(fact.configuredAt ?? 0, seen.sent.get(`Configure/${declared.name}`)?.at ?? seen.watchedSince);
   const until = sentAt + LATE_MS + LATE_MARGIN_MS;
   return seen.now < until ? until : undefined;
-}
-
-/** Key in `Observed.sent` of the key that this process wrote down for a machine, which is its detail. */
-export function pinKey(machine: MachineName): string {
-  return `Pin/${machine}`;
 }
 
 /** A person gave this machine up by name. */

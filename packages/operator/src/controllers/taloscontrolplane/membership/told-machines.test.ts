@@ -3,28 +3,24 @@ import { test } from "node:test";
 import { rfc3339 } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
 import { assess } from "../assess.ts";
-import { configured, controlPlane, facts, founded, NOW, observed, running, silent } from "../../../testing/builders.ts";
+import { configured, controlPlane, facts, founded, inMaintenance, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import { decide } from "../decide.ts";
-import { identityWords, toldHardware } from "./identity-words.ts";
 import { planMachines, withUnknownRunning } from "./plan-machines.ts";
+import { identityStatus } from "./told-identity.ts";
 import { isOnlyTold, toldLook, toldMachines } from "./told-machines.ts";
 import type { MachinePlace } from "../../../model/record.ts";
 import type { IdentityKind } from "../../../model/assessment.ts";
 
 /** A TalosMachine whose machine was configured, and that says who it is. */
-function telling(address: string, identity: IdentityKind = "own", uuid = `uuid-${address}`): TalosMachine {
-  const words = identityWords(identity, { uuid, macs: [`mac-${address}`] });
-  const at = { status: "True", lastTransitionTime: rfc3339(NOW) } as const;
-  const conditions = [
-    { ...at, type: "ConfigApplied", reason: "Applied", message: "It took its configuration." },
-    ...(words === undefined ? [] : [{ ...at, type: "IdentityUnique", ...words }]),
-  ];
+function telling(address: string, kind: IdentityKind = "own", uuid = `uuid-${address}`, spki?: string): TalosMachine {
+  const identity = identityStatus(kind, { ...configured(address), uuid, macs: [`mac-${address}`], spki });
+  const conditions = [{ type: "ConfigApplied", reason: "Applied", message: "", status: "True", lastTransitionTime: rfc3339(NOW) }] as const;
   return {
     apiVersion: "talos.alperen.cloud/v1alpha1",
     kind: "TalosMachine",
     metadata: { namespace: "default", name: `demo-${address}` },
     spec: { endpoint: address, version: "v1.13.9" },
-    status: { conditions },
+    status: { conditions, ...(identity === undefined ? {} : { identity }) },
   };
 }
 
@@ -38,29 +34,25 @@ const believed = (objects: readonly TalosMachine[], hardware: ReturnType<typeof 
   return toldLook(objects, first, running(undefined, { hardware }), NOW);
 };
 
-for (const [identity, want] of [
-  ["own", { uuid: "u", macs: [] }],
-  ["shared", { uuid: "u", macs: ["a", "b"] }],
-  ["vendor", { uuid: "u", macs: ["a", "b"] }],
+for (const [what, spki, want] of [
+  ["the key that its TalosMachine names", "key-1", ["key-1"]],
+  ["a longer key that begins alike", "key-10", [undefined]],
+  ["a shorter key that begins alike", "key-", [undefined]],
+  ["another key", "other", [undefined]],
 ] as const)
-  test(`what a TalosMachine says of a machine (${identity}) is read again`, () => {
-    const words = identityWords(identity, { uuid: "u", macs: ["a", "b"] });
-    assert.ok(words !== undefined);
-    const object = telling(one);
-    const conditions = [{ type: "IdentityUnique", status: "True", lastTransitionTime: rfc3339(NOW), ...words }] as const;
-    assert.deepEqual(toldHardware({ ...object, status: { conditions } }), want);
+  test(`a machine that waits with ${what} is ${want[0] === undefined ? "not " : ""}the one that was configured`, () => {
+    const waits = observed({ controlPlane: controlPlane(1), looks: { [one]: inMaintenance(one, { spki }) } });
+    for (const object of [telling(one, "own", undefined, "key-1"), telling(one, "none", undefined, "key-1")])
+      assert.deepEqual(
+        toldMachines({ ...waits, machineObjects: [object] }).map((fact) => fact.spki),
+        want,
+      );
   });
 
-test("a TalosMachine names no hardware address of a machine that tells none", () => {
-  for (const identity of ["shared", "vendor"] as const) {
-    const words = identityWords(identity, { uuid: "u", macs: [] });
-    assert.doesNotMatch(words?.message ?? "", /apart/);
-    const object = telling(one);
-    const conditions = [
-      { type: "IdentityUnique", status: "False", reason: "", message: words?.message ?? "", lastTransitionTime: "" },
-    ] as const;
-    assert.deepEqual(toldHardware({ ...object, status: { conditions } }), { uuid: "u", macs: [] });
-  }
+test("a machine without a key waits for nobody: a TalosMachine that names none is no word for it", () => {
+  const waits = observed({ controlPlane: controlPlane(1), looks: { [one]: inMaintenance(one) } });
+  const [fact] = toldMachines({ ...waits, machineObjects: [telling(one)] });
+  assert.equal(fact?.spki, undefined);
 });
 
 test("while the record is lost another machine at an address is not taken for the one that its TalosMachine names", () => {

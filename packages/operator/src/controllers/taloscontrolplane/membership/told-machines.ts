@@ -1,7 +1,7 @@
 import { canonicalAddress, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
-import { NOTHING_TOLD, toldHardware } from "./identity-words.ts";
-import type { ToldHardware } from "./identity-words.ts";
+import { NOTHING_TOLD, toldIdentity } from "./told-identity.ts";
+import type { ToldHardware } from "./told-identity.ts";
 import { provenLook } from "./proven-look.ts";
 import type { ClusterFacts, MachineFact, MachinePlace } from "../../../model/record.ts";
 import type { Look } from "../../../model/look.ts";
@@ -44,8 +44,7 @@ export function placeOfTold({ metadata, spec }: TalosMachine): MachinePlace {
 export function toldMachines(seen: Observed): readonly MachineFact[] {
   const told = seen.machineObjects.filter(saysConfigured).map((object): MachineFact => {
     const look = seen.machines.find(({ declared }) => declared.name === object.metadata.name)?.look;
-    const named = findCondition(object.status?.conditions, "MaintenanceIdentityPinned")?.message ?? "";
-    const same = look?.kind === "maintenance" && named.includes(look.spki) ? look : undefined;
+    const same = look?.kind === "maintenance" && look.spki === toldIdentity(object).maintenanceKey ? look : undefined;
     const fact = toldFact(object, seen.now);
     return same === undefined ? fact : { ...fact, uuid: same.uuid ?? "", macs: same.macs, spki: same.spki, platform: same.platform };
   });
@@ -91,7 +90,8 @@ export function onlyInstalled(
 }
 
 function toldFact(object: TalosMachine, now: number): MachineFact {
-  return toldBy(placeOfTold(object), toldHardware(object), now);
+  const { uuid, macs } = toldIdentity(object);
+  return toldBy(placeOfTold(object), { uuid, macs }, now);
 }
 
 function toldBy(place: MachinePlace, hardware: ToldHardware, now: number): MachineFact {

@@ -32,7 +32,7 @@ const ofConfig = {
   contract: word,
   appliedHash: word,
   staged: fc.record({ configHash: word, bootId: word }),
-  failed: fc.record({ configHash: word, why: word }),
+  failed: fc.record({ configHash: word, kind: fc.constantFrom("refused", "reverted", "unknown"), why: word }),
 };
 
 const machine = (role: MachineFact["role"]): fc.Arbitrary<MachineFact> =>

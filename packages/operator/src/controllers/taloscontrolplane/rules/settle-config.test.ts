@@ -4,13 +4,14 @@ import type { ConfigChange } from "@talos-operator/talos";
 import { assess } from "../assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../../testing/builders.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, SOAK_MS, TRY_MS } from "../config-changes/config-intents.ts";
-import { begunKey, begunWord, RAN_BEFORE } from "../config-changes/config-probe.ts";
+import { begunBy } from "../config-changes/config-probe.ts";
+import { failureWords as words } from "../../../report/failures.ts";
 import { machineFact } from "../record/facts.ts";
 import { releaseConfig, settleConfig } from "./settle-config.ts";
 import type { Look } from "../../../model/look.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
-import type { Observed, SentEffect } from "../../../model/observation.ts";
+import type { MachineNotes, Observed, SentEffect } from "../../../model/observation.ts";
 import type { KnownConfig } from "../../../model/config.ts";
 
 const name = "demo-10.0.0.1";
@@ -45,12 +46,10 @@ const active: Partial<KnownConfig> = { activeHash: "tried" };
 const reverted: Partial<KnownConfig> = { changes: [change], onDisk: "other" };
 
 /** How a session notes that it wrote {@link intentOf} down. */
-const begun = (over: Partial<IntentFact>): Readonly<Record<string, SentEffect>> => ({
-  [begunKey(name)]: { at: AT, outcome: "unknown", detail: begunWord(intentOf(over)) },
-});
+const begun = (over: Partial<IntentFact>): MachineNotes => ({ begun: begunBy(intentOf(over)) });
 
-/** How a session notes what ran before. */
-const ranBefore: Readonly<Record<string, SentEffect>> = { [`${RAN_BEFORE}/${name}`]: { at: AT, outcome: "answered", detail: "ran" } };
+/** How a session notes that it held a call back. */
+const heldBack = (at: number): MachineNotes => ({ heldBack: { at, why: "quorum" } });
 
 interface Given {
   readonly now: number;
@@ -61,12 +60,13 @@ interface Given {
   readonly othersLook?: Look;
   readonly sent?: Partial<SentEffect> & { readonly at: number };
   readonly others?: Readonly<Record<string, SentEffect>>;
+  readonly notes?: MachineNotes;
   readonly trouble?: string;
   readonly fact?: Partial<MachineFact>;
   readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb" | "watchedSince" | "soaking" | "held">>;
 }
 
-function seenOf({ now, intent, config, look, othersLook, sent, others = {}, trouble, fact, over }: Given): Observed {
+function seenOf({ now, intent, config, look, othersLook, sent, others = {}, notes = {}, trouble, fact, over }: Given): Observed {
   const known: ClusterFacts = facts({
     bootstrapDone: founded,
     machines: [1, 2, 3].map((index) =>
@@ -98,8 +98,11 @@ function seenOf({ now, intent, config, look, othersLook, sent, others = {}, trou
     configs: new Map(config === undefined ? [] : [[name, read]]),
     sent: new Map([
       ...Object.entries(others),
-      ...(sent === undefined ? [] : [[`${effect}/${name}`, { outcome: "answered", detail: "ready", ...sent } as SentEffect] as const]),
+      ...(sent === undefined
+        ? []
+        : [[`${effect}/${name}`, { outcome: "answered", detail: "", before: "ready", ...sent } as SentEffect] as const]),
     ]),
+    notes: new Map([[name, notes]]),
     troubles: new Map(trouble === undefined ? [] : [[name, trouble]]),
     ...over,
   });
@@ -117,7 +120,9 @@ function endOf({ facts: next }: Extract<Action, { readonly kind: "WriteRecord" }
   const written = [
     configHash === "old" ? "" : `now ${configHash}/${appliedHash}`,
     staged === undefined ? "" : `staged ${staged.configHash}/${staged.bootId}/${staged.textHash}`,
-    failed === undefined ? "" : `failed ${failed.configHash}${failed.tries === undefined ? "" : ` x${failed.tries}`}: ${failed.why}`,
+    failed === undefined
+      ? ""
+      : `failed ${failed.configHash} ${failed.kind}${failed.tries === undefined ? "" : ` x${failed.tries}`}: ${failed.why}`,
   ];
   assert.equal(next.intents.length, 0);
   return [next.decisions.at(-1)?.reason, ...written].filter((word) => word !== "").join(", ");
@@ -177,7 +182,7 @@ describe("a trial", () => {
     {
       name: "is kept on a machine that was not ready before either",
       now: soon,
-      sent: { at: AT, detail: "not ready" },
+      sent: { at: AT, before: "not ready" },
       config: { ...active, onDisk: "other" },
       look: { ...running(member(0, 3), { ready: false }), at: soon },
       want: "KeepConfig",
@@ -186,7 +191,7 @@ describe("a trial", () => {
       name: "is not told to stay again at once when that was held back",
       now: soon,
       sent: { at: AT },
-      others: { [`HeldBack/${name}`]: { at: soon - 1_000, outcome: "unknown", detail: "quorum" } },
+      notes: heldBack(soon - 1_000),
       config: { ...active, onDisk: "other" },
       want: "waits",
     },
@@ -232,19 +237,19 @@ describe("a trial", () => {
       now: AT + 1_000,
       sent: { at: AT, outcome: "refused", detail: "unknown keys" },
       config: reverted,
-      want: "Refused, failed new: it refused them: unknown keys",
+      want: `Refused, failed new refused: ${words.refused("unknown keys")}`,
     },
     {
       name: "that was never sent is released",
       now: AT + 1_000,
-      others: { ...begun({}), [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
+      notes: { ...begun({}), ...heldBack(AT) },
       config: reverted,
       want: "HeldBack",
     },
     {
       name: "held back under an earlier intent says nothing of this one",
       now: AT + 1_000,
-      others: { [`HeldBack/${name}`]: { at: AT - 1_000, outcome: "unknown", detail: "quorum" } },
+      notes: heldBack(AT - 1_000),
       config: reverted,
       want: "waits",
     },
@@ -262,23 +267,22 @@ describe("a trial", () => {
       sent: { at: AT },
       config: reverted,
       trouble: "its Talos API does not answer",
-      want: "TakenBack, failed new: while it tried them, its Talos API does not answer; it took them back by itself",
+      want: `TakenBack, failed new reverted: ${words.unwellInTrial("its Talos API does not answer")}`,
     },
     {
       name: "that nobody told the machine to keep, as when the Kubernetes API was away, is begun anew",
       now: late,
-      sent: { at: AT },
-      others: ranBefore,
+      sent: { at: AT, ranBefore: "ran" },
       config: { ...reverted, activeHash: "ran" },
-      want: "TakenBack, failed new x1: it took them back before it was told to keep them",
+      want: `TakenBack, failed new reverted x1: ${words.notToldToKeep()}`,
     },
     {
       name: "that nobody told the machine to keep three times in a row stops the rollout",
       now: late,
       sent: { at: AT },
-      fact: { failed: { configHash: "new", why: "it took them back", tries: 2 } },
+      fact: { failed: { configHash: "new", kind: "reverted", why: "it took them back", tries: 2 } },
       config: reverted,
-      want: "TakenBack, failed new: it took them back before it was told to keep them, 3 times",
+      want: `TakenBack, failed new reverted: ${words.times(words.notToldToKeep(), 3)}`,
     },
     {
       name: "of settings that are asked for no more is no failure of them",
@@ -293,15 +297,14 @@ describe("a trial", () => {
       sent: { at: AT },
       config: { ...reverted, settings: "newer" },
       trouble: "its node is not ready",
-      want: "TakenBack, failed new: while it tried them, its node is not ready; it took them back by itself",
+      want: `TakenBack, failed new reverted: ${words.unwellInTrial("its node is not ready")}`,
     },
     {
       name: "that somebody else ended with another configuration stops the rollout, and says so",
       now: late,
-      sent: { at: AT },
-      others: ranBefore,
+      sent: { at: AT, ranBefore: "ran" },
       config: { ...reverted, activeHash: "by hand" },
-      want: "TakenBack, failed new: while it tried them, somebody else gave it another configuration, which is in force now",
+      want: `TakenBack, failed new reverted: ${words.replacedInTrial()}`,
     },
     {
       name: "that the machine would not keep stops the rollout with its words",
@@ -309,7 +312,7 @@ describe("a trial", () => {
       sent: { at: AT },
       others: { [`KeepConfig/${name}`]: { at: AT + SOAK_MS, outcome: "refused", detail: "disk full" } },
       config: reverted,
-      want: "Refused, failed new: it refused them: it tried them, and would not keep them (disk full)",
+      want: `Refused, failed new refused: ${words.notKept("disk full")}`,
     },
     {
       name: "is not kept after a glance, though the clock was set forward meanwhile",
@@ -324,7 +327,7 @@ describe("a trial", () => {
       now: late,
       sent: { at: AT, outcome: "unknown" },
       config: reverted,
-      want: "NotHeardOf, failed new x1: nobody knows whether the configuration arrived; it is not in force",
+      want: `NotHeardOf, failed new unknown x1: ${words.neverInForce()}`,
     },
     {
       name: "that nobody knows of, after which the machine was in trouble, stops the rollout",
@@ -332,7 +335,7 @@ describe("a trial", () => {
       sent: { at: AT, outcome: "unknown" },
       config: reverted,
       trouble: "gone",
-      want: "TakenBack, failed new: while it tried them, gone; it took them back by itself",
+      want: `TakenBack, failed new reverted: ${words.unwellInTrial("gone")}`,
     },
     {
       name: "that a boot of the machine ended is begun anew, whatever was seen meanwhile",
@@ -340,15 +343,15 @@ describe("a trial", () => {
       sent: { at: AT },
       config: { ...reverted, bootId: "boot-2" },
       trouble: "silent",
-      want: "TakenBack, failed new x1: it was booted during the trial, which ended it",
+      want: `TakenBack, failed new reverted x1: ${words.bootedInTrial()}`,
     },
     {
       name: "that ended in the third boot in a row stops the rollout",
       now: late,
       sent: { at: AT },
-      fact: { failed: { configHash: "new", why: "it was booted", tries: 2 } },
+      fact: { failed: { configHash: "new", kind: "reverted", why: "it was booted", tries: 2 } },
       config: { ...reverted, bootId: "boot-2" },
-      want: "TakenBack, failed new: it was booted during the trial, which ended it, 3 times",
+      want: `TakenBack, failed new reverted: ${words.times(words.bootedInTrial(), 3)}`,
     },
     {
       name: "is judged by a reading from after its time only",
@@ -362,7 +365,7 @@ describe("a trial", () => {
       now: DEADLINE + ARRIVES_MS,
       sent: { at: AT },
       look: silent,
-      want: "TakenBack, failed new: while it tried them, its Talos API does not answer as before (unreachable); it took them back by itself",
+      want: `TakenBack, failed new reverted: ${words.unwellInTrial("its Talos API does not answer as before (unreachable)")}`,
     },
     {
       name: "on a machine that is paused by itself is no failure of the settings",
@@ -370,7 +373,7 @@ describe("a trial", () => {
       sent: { at: AT },
       look: silent,
       over: { held: new Set([name]) },
-      want: "TakenBack, failed new x1: it took them back before it was told to keep them",
+      want: `TakenBack, failed new reverted x1: ${words.notToldToKeep()}`,
     },
     {
       name: "that does not end, as one during another trial, is kept where the machine is well",
@@ -383,7 +386,7 @@ describe("a trial", () => {
       now: late,
       config: { ...active, onDisk: "other" },
       look: { ...running(member(0, 3), { ready: false }), at: late },
-      want: "TakenBack, failed new: it runs the tried configuration and does not end the trial, and its node is not ready",
+      want: `TakenBack, failed new reverted: ${words.trialStays("its node is not ready")}`,
     },
     {
       name: "of a machine that was wiped is over",
@@ -443,7 +446,7 @@ describe("a configuration for the disk", () => {
       now: AT + ARRIVES_MS + 1,
       intent: staged,
       config: reverted,
-      want: "NotHeardOf, failed new x1: nobody knows whether the configuration arrived; it is not on the disk",
+      want: `NotHeardOf, failed new unknown x1: ${words.neverOnDisk()}`,
     },
     {
       name: "that is in force already is done when the disk shows it",
@@ -484,7 +487,7 @@ describe("a boot", () => {
       now: AT + 130_000,
       intent: boot,
       sent: { at: AT },
-      others: { [`HeldBack/${name}`]: { at: AT + 129_000, outcome: "unknown", detail: "quorum" } },
+      notes: heldBack(AT + 129_000),
       config: {},
       want: "waits",
     },
@@ -518,7 +521,7 @@ describe("a boot", () => {
       name: "that could not be ordered is released",
       now: AT + 1_000,
       intent: boot,
-      others: { ...begun(boot), [`HeldBack/${name}`]: { at: AT, outcome: "unknown", detail: "quorum" } },
+      notes: { ...begun(boot), ...heldBack(AT) },
       config: {},
       want: "HeldBack",
     },
@@ -526,7 +529,7 @@ describe("a boot", () => {
       name: "that another process may have ordered stays open when the order of this one is held back",
       now: AT + 60_000,
       intent: boot,
-      others: { [`HeldBack/${name}`]: { at: AT + 59_000, outcome: "unknown", detail: "quorum" } },
+      notes: heldBack(AT + 59_000),
       config: {},
       want: "waits",
     },
@@ -536,7 +539,7 @@ describe("a boot", () => {
       intent: boot,
       sent: { at: AT },
       look: silent,
-      want: "TakenBack, failed new: after its reboot its Talos API does not answer as before (unreachable)",
+      want: `TakenBack, failed new reverted: ${words.unwellAfterBoot("its Talos API does not answer as before (unreachable)")}`,
     },
     { name: "that did not take place in its time is released", now: AT + REBOOT_MS + 1, intent: boot, config: {}, want: "HeldBack" },
     {

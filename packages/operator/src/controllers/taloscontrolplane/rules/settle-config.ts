@@ -13,13 +13,13 @@ import {
   unheard,
 } from "../config-changes/config-intents.ts";
 import type { Ending } from "../config-changes/config-intents.ts";
-import { notSent, RAN_BEFORE, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
-import type { Before } from "../config-changes/config-probe.ts";
+import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
 import { withoutAwaited } from "../conditions/awaited-network.ts";
 import { factsOf } from "../record/facts.ts";
 import { isOfAnother } from "./adoption.ts";
 import { metaSettings } from "../config-changes/meta-plan.ts";
 import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
+import { failureWords } from "../../../report/failures.ts";
 import { GOING_STAGES } from "../membership/quorum.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -118,7 +118,7 @@ function stepOf(assessed: Assessment, intent: IntentFact): Ending | Action | und
     return {
       reason: "Refused",
       message: `${intent.machine} refused the configuration: ${sent.detail}`,
-      fact: failed(settings, `it refused them: ${sent.detail}`),
+      fact: failed(settings, "refused", failureWords.refused(sent.detail)),
     };
   const why = notSent(seen, "ApplyConfig", intent);
   if (why !== undefined) return { reason: "HeldBack", message: `Nothing was sent to ${intent.machine}: ${why}.` };
@@ -150,10 +150,10 @@ function tryStep(
     // After its time a trial that did not end stays until the next boot; what is well is kept, what is not is left to a person.
     if (!isInTime && !(isOver && config.at > intent.deadline)) return undefined;
     const since = sent?.at ?? intent.deadline;
-    const trouble = troubleOf(machine, (sent?.detail ?? "ready") as Before);
+    const trouble = troubleOf(machine, sent?.before ?? "ready");
     if (trouble !== undefined) {
-      const why = `it runs the tried configuration and does not end the trial, and ${trouble}`;
-      return isOver ? { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) } : undefined;
+      const why = failureWords.trialStays(trouble);
+      return isOver ? { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, "reverted", why) } : undefined;
     }
     const { look } = machine;
     const isLookedAt =
@@ -193,35 +193,35 @@ function triedInVain(seen: Observed, intent: IntentFact, machine: SeenMachine, c
   if (config === undefined && seen.now < intent.deadline + ARRIVES_MS) return undefined;
   if (config !== undefined && isCompared && config.changes.length === 0) return undefined;
   if (config !== undefined && config.bootId !== intent.bootIdBefore) {
-    const why = "it was booted during the trial, which ended it";
-    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why, MOST_TRIALS) };
+    const why = failureWords.bootedInTrial();
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, "reverted", why, MOST_TRIALS) };
   }
   const isPaused = seen.held?.has(intent.machine) === true;
   const silence = machine.look.kind === "running" || isPaused ? undefined : troubleOf(machine, "ready");
   const trouble = seen.troubles?.get(intent.machine) ?? silence;
   const sent = sentUnder(seen, "ApplyConfig", intent);
   if (trouble !== undefined && sent !== undefined) {
-    const why = `while it tried them, ${trouble}; it took them back by itself`;
-    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+    const why = failureWords.unwellInTrial(trouble);
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, "reverted", why) };
   }
   const keeping = sentUnder(seen, "KeepConfig", intent);
   if (keeping?.outcome === "refused") {
-    const why = `it refused them: it tried them, and would not keep them (${keeping.detail})`;
-    return { reason: "Refused", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+    const why = failureWords.notKept(keeping.detail);
+    return { reason: "Refused", message: `${intent.machine}: ${why}.`, fact: failed(settings, "refused", why) };
   }
   if (config !== undefined && !isCompared)
     return { reason: "TakenBack", message: `${intent.machine} took back settings that were asked for no more before they were kept.` };
-  const before = sentUnder(seen, RAN_BEFORE, intent)?.detail;
+  const before = sent?.ranBefore;
   if (config !== undefined && before !== undefined && config.activeHash !== before) {
-    const why = "while it tried them, somebody else gave it another configuration, which is in force now";
-    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+    const why = failureWords.replacedInTrial();
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, "reverted", why) };
   }
   if (sent?.outcome === "answered") {
-    const why = "it took them back before it was told to keep them";
-    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why, MOST_TRIALS) };
+    const why = failureWords.notToldToKeep();
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, "reverted", why, MOST_TRIALS) };
   }
-  const why = "nobody knows whether the configuration arrived; it is not in force";
-  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why) };
+  const why = failureWords.neverInForce();
+  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, "unknown", why) };
 }
 
 /** A configuration that only the disk takes: for the next boot, or what is in force already. */
@@ -242,8 +242,8 @@ function writeStep(seen: Observed, intent: IntentFact, config: KnownConfig | und
       fact: applied(settings, config.activeHash),
     };
   if (!isOver || (config !== undefined && config.at <= intent.deadline)) return undefined;
-  const why = "nobody knows whether the configuration arrived; it is not on the disk";
-  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why) };
+  const why = failureWords.neverOnDisk();
+  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, "unknown", why) };
 }
 
 function rebootStep(
@@ -260,8 +260,8 @@ function rebootStep(
   if (isBooted && look.kind === "running" && look.stage === "running" && troubleOf(machine, "ready") === undefined)
     return { reason: "Booted", message: `${intent.machine} has booted and runs.` };
   if (isOver && (isBooted || config === undefined)) {
-    const why = `after its reboot ${troubleOf(machine, "ready") ?? "it does not tell its configuration"}`;
-    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(intent.configHash ?? "", why) };
+    const why = failureWords.unwellAfterBoot(troubleOf(machine, "ready"));
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(intent.configHash ?? "", "reverted", why) };
   }
   if (isBooted || config === undefined || look.kind !== "running" || GOING_STAGES.has(look.stage ?? "")) return undefined;
   if (isOver && config.at > intent.deadline) return { reason: "HeldBack", message: `${intent.machine} did not reboot.` };
@@ -303,12 +303,12 @@ function metaStep(
     return {
       reason: "Refused",
       message: `${intent.machine} refused the static network settings for its META: ${sent.detail}`,
-      fact: failed(settings, `it refused them: ${sent.detail}`),
+      fact: failed(settings, "refused", failureWords.refused(sent.detail)),
     };
   const held = notSent(seen, "WriteMeta", intent);
   if (held !== undefined) return { reason: "HeldBack", message: `Nothing was written to META of ${intent.machine}: ${held}.` };
   const meta = config !== undefined && config.at > intent.at ? config.meta : undefined;
-  const trouble = troubleOf(machine, (sent?.detail === "not ready" ? "not ready" : "ready") satisfies Before);
+  const trouble = troubleOf(machine, sent?.before ?? "ready");
   // A machine that loses its network by them says so only after a while. Who did not send them cannot know when they arrived.
   const since = (sent?.at ?? intent.at + ARRIVES_MS) + SOAK_MS;
   const isLookedAt = machine.look.kind === "running" && machine.look.at >= since && seen.soaking?.has(intent.machine) !== true;
@@ -316,9 +316,9 @@ function metaStep(
     return { reason: "Applied", message: `${intent.machine} has the static network settings in its META.`, fact: metaWritten(wanted) };
   if (!isOver || (config !== undefined && config.at <= intent.deadline && trouble === undefined)) return undefined;
   if (trouble !== undefined) {
-    const why = `its META may hold the new static network settings, and ${trouble}`;
-    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, why) };
+    const why = failureWords.unwellWithMeta(trouble);
+    return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(settings, "reverted", why) };
   }
-  const why = "nobody knows whether the static network settings arrived; they are not in META";
-  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, why) };
+  const why = failureWords.neverInMeta();
+  return { reason: "NotHeardOf", message: `${intent.machine}: ${why}.`, fact: unheard(settings, "unknown", why) };
 }

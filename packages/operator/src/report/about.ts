@@ -1,0 +1,7 @@
+/** What follows a name that stands for itself: another name may begin with the same letters. */
+const AFTER_NAME = /^[\s:,;]/;
+
+/** Words about a machine, with its name before them unless they begin with it. */
+export function aboutMachine(name: string, words: string): string {
+  return words.startsWith(name) && AFTER_NAME.test(words.slice(name.length)) ? words : `${name}: ${words}`;
+}
