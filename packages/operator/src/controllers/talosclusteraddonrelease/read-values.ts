@@ -39,7 +39,7 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
         kind === "Secret"
           ? await readKey({ name, key, ...(optional === undefined ? {} : { optional }) }, namespace, client)
           : await configText(name, key, optional === true, namespace, client);
-      if (text.kind === "missing") return missing("ValuesNotFound", withRemedy(text.message, namespace));
+      if (text.kind === "missing") return missing("ValuesNotFound", withRemedy(text, namespace));
       if (text.value === undefined) continue;
       demandValues(text.value, `${kind} ${name}, key ${key},`);
       if (kind === "Secret") hidden.push(documents.length);
@@ -60,10 +60,8 @@ export async function readValues(helm: HelmSpec, cluster: ClusterValues, namespa
 }
 
 /** What is missing is looked for in one place only. */
-function withRemedy(message: string, namespace: string): string {
-  return /is not there\.$|has no text under /.test(message)
-    ? `${message} It is read from the namespace ${namespace}: make it there.`
-    : message;
+function withRemedy({ message, isAbsent }: { readonly message: string; readonly isAbsent?: true }, namespace: string): string {
+  return isAbsent === true ? `${message} It is read from the namespace ${namespace}: make it there.` : message;
 }
 
 /** The text under a key of a ConfigMap. @throws KubeApiError */
@@ -76,6 +74,7 @@ export async function configText(name: string, key: string, isOptional: boolean,
   return {
     kind: "missing",
     message: map === undefined ? `ConfigMap ${name} is not there.` : `ConfigMap ${name} has no text under ${key}.`,
+    isAbsent: true,
   } as const;
 }
 
@@ -86,7 +85,7 @@ export async function readAccess(helm: HelmSpec, namespace: string, client: Kube
   if (credentials !== undefined) {
     const { key, secret } = credentials;
     const password = await readKey({ name: secret.name ?? "", key }, namespace, client);
-    if (password.kind === "missing") return missing("ValuesNotFound", withRemedy(password.message, namespace));
+    if (password.kind === "missing") return missing("ValuesNotFound", withRemedy(password, namespace));
     const username = await readKey({ name: secret.name ?? "", key: "username", optional: true }, namespace, client);
     if (password.value !== undefined) access.password = password.value;
     if (username.kind === "read" && username.value !== undefined) access.username = username.value;

@@ -5,8 +5,9 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import { secretText, secretType } from "../../secrets/secret.ts";
 import type { Secret } from "../../secrets/secret.ts";
 
-/** What was read, or the names of what is missing. Names alone: no part of a value is in it. */
-export type ReadKeys<T> = { readonly kind: "read"; readonly value: T } | { readonly kind: "missing"; readonly message: string };
+/** What was read, or the names of what is missing. Names alone: no part of a value is in it. `isAbsent`: it is not there, and may be made. */
+export type ReadKeys<T> =
+  { readonly kind: "read"; readonly value: T } | { readonly kind: "missing"; readonly message: string; readonly isAbsent?: true };
 
 /**
  * Reads the keys of a store, live and only when they are needed, from Secrets of the backup's own namespace.
@@ -69,6 +70,7 @@ export async function readKey(
   return {
     kind: "missing",
     message: secret === undefined ? `Secret ${name} is not there.` : `Secret ${name} has no text under ${key}.`,
+    isAbsent: true,
   };
 }
 
