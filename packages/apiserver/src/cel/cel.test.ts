@@ -34,7 +34,7 @@ describe("the CEL library of Kubernetes", () => {
     "optional.of(3).optMap(q, q + 1).value() == 4",
     "!optional.none().optMap(q, q + 1).hasValue()",
     "optional.of({'a': 1}).optFlatMap(q, q.?a).value() == 1",
-    "self.?nothing.orValue(7) == 7 || true",
+    "{'a': 1}.?nothing.orValue(7) == 7 && {'a': 1}.?a.orValue(7) == 1",
     "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('1') == quantity('1000m')",
     "quantity('1.5k').asInteger() == 1500 && sign(quantity('-1m')) == -1",
     "quantity('1').add(quantity('500m')).sub(1) == quantity('0.5')",

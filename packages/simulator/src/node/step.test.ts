@@ -119,6 +119,21 @@ test("an applied configuration survives the wipe of EPHEMERAL, etcd's data does 
   assert.equal(machine.services["etcd"]?.state, "Preparing");
 });
 
+/** What JSON would lose of a value, as paths: all but texts, numbers, truth values, `null`, lists and plain objects of these. */
+function foreignTo(value: unknown, path = ""): readonly string[] {
+  // A field that is absent may say so.
+  if (value === null || value === undefined || typeof value === "string" || typeof value === "boolean") return [];
+  if (typeof value === "number") return Number.isFinite(value) ? [] : [path];
+  if (Array.isArray(value)) return value.flatMap((item, index) => (item === undefined ? [path] : foreignTo(item, `${path}[${index}]`)));
+  if (typeof value !== "object" || Object.getPrototypeOf(value) !== Object.prototype) return [path];
+  return Object.entries(value).flatMap(([name, child]) => foreignTo(child, `${path}.${name}`));
+}
+
+test("what is no JSON is found", () => {
+  const found = foreignTo({ a: [1, { b: new Map() }], c: Number.NaN, d: () => 1, e: new Date(0), f: [undefined], g: 1n, h: null });
+  assert.deepEqual(found, [".a[1].b", ".c", ".d", ".e", ".f", ".g"]);
+});
+
 test("whatever happens, a step is repeatable, its value is JSON, and the boot id changes with the boot count alone", () => {
   const input = constantFrom<MachineInput>(
     { kind: "power-on" },
@@ -152,7 +167,7 @@ test("whatever happens, a step is repeatable, its value is JSON, and the boot id
         const before = machine;
         const result = step(before, next, context);
         assert.deepEqual(step(before, next, context), result);
-        assert.deepEqual(JSON.parse(JSON.stringify(result.machine)), JSON.parse(JSON.stringify(structuredClone(result.machine))));
+        assert.deepEqual(foreignTo(result.machine), []);
         assert.equal(result.machine.bootId === before.bootId, result.machine.bootCount === before.bootCount);
         if (result.machine.power === "off") assert.equal(result.machine.api.kind, "down");
         machine = result.machine;

@@ -42,11 +42,6 @@ test("a patch of several documents merges each over its own and appends the rest
   assert.match(out, /kind: HostnameConfig\nauto: "off"\nhostname: n1\n---\napiVersion: v1alpha1\nkind: KmsgLogConfig\n/);
 });
 
-test("neither the config nor the patch is changed by a second use", () => {
-  const patch = "machine:\n  certSANs: [a]\n  sysctls: {b: '2'}\n";
-  assert.equal(patchMachineConfig(config, [patch]), patchMachineConfig(config, [patch]));
-});
-
 describe("refusals say where", () => {
   const cases: readonly {
     name: string;
