@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { effectRuleOf } from "../src/config/effects/classify.ts";
 import { schemaOf, type DocumentShape, type Type } from "../src/config/schema/notation.ts";
+import { builtInCatalogue } from "../src/upgrades/catalogue.ts";
 import { defaultInstallerImage } from "../src/versions/images.ts";
 import { featuresOf, type ContractFeatures } from "../src/versions/contract.ts";
 import { defaultKubernetesFor, isKnownTalos, supportsKubernetes, supportsTalosUpgrade } from "../src/versions/matrix.ts";
@@ -92,7 +93,8 @@ function versionsPage(): string {
     const talos = `v1.${minor}.0`;
     const runs = kubernetes.filter((candidate) => supportsKubernetes(talos, `1.${candidate}.0`).ok);
     const from = minors.filter((host) => supportsTalosUpgrade(`v1.${host}.0`, talos).ok).map((host) => `1.${host}`);
-    return `| 1.${minor} | 1.${runs[0] ?? "?"} to 1.${runs.at(-1) ?? "?"} | ${defaultKubernetesFor(talos)} | ${from.join(", ")} | \`${defaultInstallerImage(talos).replace(/:.*$/, "")}\` |`;
+    const { etcd, newest = "none yet" } = builtInCatalogue.talos.get(minor) ?? { etcd: "?" };
+    return `| 1.${minor} | ${newest} | 1.${runs[0] ?? "?"} to 1.${runs.at(-1) ?? "?"} | ${defaultKubernetesFor(talos)} | ${from.join(", ")} | 3.${etcd} | \`${defaultInstallerImage(talos).replace(/:.*$/, "")}\` |`;
   });
   const names = Object.keys(featuresOf("1.13")) as (keyof ContractFeatures)[];
   const has = (name: keyof ContractFeatures): string => {
@@ -107,9 +109,17 @@ function versionsPage(): string {
     "",
     "Which Talos runs which Kubernetes, installs which by default, and may be installed over which: Talos itself refuses the others, up and down.",
     "",
-    "| Talos | runs Kubernetes | default | may replace | installer image |",
-    "| --- | --- | --- | --- | --- |",
+    "| Talos | newest | runs Kubernetes | default | may replace | etcd | installer image |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
     ...rows,
+    "",
+    "An upgrade that only passes through a minor goes by its newest release, and back to an older etcd goes no control plane whose data the newer one has written.",
+    "",
+    "## Upgrades of Kubernetes",
+    "",
+    "Kubernetes goes a minor at a time. Minors between are passed through by these releases:",
+    "",
+    `${[...builtInCatalogue.kubernetes.values()].map((release) => `v${release}`).join(", ")}.`,
     "",
     "## What generated configs differ by",
     "",

@@ -31,6 +31,9 @@ export { parseTalosconfig } from "./talosconfig/parse.ts";
 export { chooseTalosconfigPath, talosconfigPaths } from "./talosconfig/paths.ts";
 export { printTalosconfig } from "./talosconfig/print.ts";
 export { createTalosconfig } from "./talosconfig/talosconfig.ts";
+export { builtInCatalogue, extendCatalogue } from "./upgrades/catalogue.ts";
+export { planUpgrade } from "./upgrades/plan-upgrade.ts";
+export { sayPlan } from "./upgrades/words.ts";
 export { compareContracts, contractFor, featuresOf } from "./versions/contract.ts";
 export { defaultClusterImages, imagesOfConfig, talosImages } from "./versions/component-images.ts";
 export { defaultInstallerImage, defaultSchematicId, defaultTalosImage, kubernetesImages } from "./versions/images.ts";
@@ -68,6 +71,19 @@ export type { MergedTalosconfig } from "./talosconfig/merge.ts";
 export type { TalosconfigPath, TalosconfigPathInput } from "./talosconfig/paths.ts";
 export type { Talosconfig, TalosconfigContext, TalosconfigInput } from "./talosconfig/talosconfig.ts";
 export type { AdminKubeconfigInput } from "./kubeconfig/admin-kubeconfig.ts";
+export type { ReleaseCatalogue } from "./upgrades/catalogue.ts";
+export type {
+  Build,
+  Hop,
+  KubernetesHop,
+  MachineHop,
+  Product,
+  Refusal,
+  TalosHop,
+  UpgradeMachine,
+  UpgradePlan,
+  UpgradeWish,
+} from "./upgrades/upgrade.ts";
 export type { Contract, ContractFeatures } from "./versions/contract.ts";
 export type { ClusterImages, ImageOverrides, TalosImages } from "./versions/component-images.ts";
 export type { Verdict } from "./versions/matrix.ts";
