@@ -50,14 +50,14 @@ export const upgradePending = {
     VersionDiffers: {
       status: "True",
       release: "person",
-      when: "Spec and running version differ, or a patch names another version of a component than runs; the message names both.",
+      when: "Spec and running version differ, or a patch names another version of a component than runs; the message names both, and the hops between, through the newest release of each minor, or why none leads there.",
       next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within a minute, and machines that join get it.",
     },
     DowngradeAsked: {
       status: "True",
       release: "person",
-      when: "The spec asks for an older version than runs; the message names both, and the annotation that a downgrade needs.",
-      next: "Set the spec back to what runs.",
+      when: "The spec asks for an older version than runs; the message names both, and the annotation that a downgrade needs. Kubernetes goes no minor back.",
+      next: "Set the spec back to what runs. With the annotation the message shows the hops.",
     },
     ControlPlaneDecides: {
       status: "True",

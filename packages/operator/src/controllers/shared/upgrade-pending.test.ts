@@ -25,9 +25,15 @@ const cases: readonly { readonly name: string; readonly seen: VersionsSeen; read
   },
   {
     name: "a downgrade of Kubernetes is, too",
-    seen: { machines: [], kubernetes: { runs: "v1.36.3", asked: "v1.35.0" } },
+    seen: { machines: [], kubernetes: { runs: "v1.36.3", asked: "v1.36.1" } },
     reason: "DowngradeAsked",
-    says: /^Kubernetes runs v1\.36\.3, the spec asks for v1\.35\.0 \(a downgrade\)\..*allow-downgrade: v1\.35\.0/,
+    says: /^Kubernetes runs v1\.36\.3, the spec asks for v1\.36\.1 \(a downgrade\)\..*allow-downgrade: v1\.36\.1/,
+  },
+  {
+    name: "but nobody is told to allow a minor back, for nobody can",
+    seen: { machines: [], kubernetes: { runs: "v1.36.3", asked: "v1.35.0" }, way: "no way leads there" },
+    reason: "DowngradeAsked",
+    says: /^Kubernetes runs v1\.36\.3, the spec asks for v1\.35\.0 \(a downgrade\)\. No way leads there\. Running machines keep what they run: upgrades are not supported yet\.$/,
   },
   {
     name: "a pre-release comes before its release",

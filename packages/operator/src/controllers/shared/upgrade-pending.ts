@@ -1,9 +1,6 @@
-import { conditionFor, OPERATOR_GROUP } from "@talos-operator/api";
+import { annotations, conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { compareVersions, tryParseVersion } from "@talos-operator/talos";
-
-/** The word of a person that a downgrade needs, bound to the version (B019). Read with the first release that carries out upgrades. */
-const ALLOW_DOWNGRADE = `${OPERATOR_GROUP}/allow-downgrade`;
 
 /** Machines that one sentence names. */
 const MOST_NAMED = 8;
@@ -32,15 +29,17 @@ export interface VersionsSeen {
   readonly components?: readonly string[];
   /** Sentences about installer images. */
   readonly images?: readonly string[];
+  /** What leads there, or why nothing does, without a full stop; absent or empty = nothing is to be told of it. */
+  readonly way?: string;
 }
 
 /**
- * The condition `UpgradePending` of a pool: both versions, and what would release it. Nothing where everything asked for runs.
+ * The condition `UpgradePending` of a pool: both versions, the hops between, and what would release it. Nothing where everything asked for runs.
  *
  * @param generation of the pool
  */
 export function upgradePendingOf(
-  { machines, kubernetes, components = [], images = [] }: VersionsSeen,
+  { machines, kubernetes, components = [], images = [], way = "" }: VersionsSeen,
   generation: number | undefined,
 ): readonly ConditionInput[] {
   const sentences = [
@@ -57,7 +56,11 @@ export function upgradePendingOf(
     conditionFor(
       "UpgradePending",
       reasonOf({ machines, kubernetes, components, images }),
-      `${sentences.join("; ")}. ${releaseOf(machines, kubernetes)}`,
+      [
+        `${sentences.join("; ")}.`,
+        ...(way === "" ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
+        releaseOf(machines, kubernetes),
+      ].join(" "),
       generation,
     ),
   ];
@@ -77,14 +80,21 @@ function kubernetesSentence({ runs, asked, isOverruled }: KubernetesVersions): s
 }
 
 function releaseOf(machines: readonly MachineVersions[], kubernetes: KubernetesVersions | undefined): string {
-  const back = downgrades(machines, kubernetes);
+  const back = downgrades(machines, isMinorBack(kubernetes) ? undefined : kubernetes);
   if (back.length === 0) return "Running machines keep what they run: upgrades are not supported yet.";
-  return `Running machines keep what they run: upgrades are not supported yet, and a downgrade needs the annotation ${ALLOW_DOWNGRADE}: ${back[0]} even then.`;
+  return `Running machines keep what they run: upgrades are not supported yet, and a downgrade needs the annotation ${annotations.allowDowngrade}: ${back[0]} even then.`;
 }
 
 function downgrades(machines: readonly MachineVersions[], kubernetes: KubernetesVersions | undefined): readonly string[] {
   const asked = [...machines, ...(kubernetes === undefined || kubernetes.isOverruled === true ? [] : [kubernetes])];
   return asked.filter(({ runs, asked: wanted }) => isDowngrade(runs, wanted)).map((one) => one.asked);
+}
+
+/** Kubernetes does not go back a minor, and nobody can allow it. */
+function isMinorBack(kubernetes: KubernetesVersions | undefined): boolean {
+  const from = tryParseVersion(kubernetes?.runs ?? "");
+  const to = tryParseVersion(kubernetes?.asked ?? "");
+  return from !== undefined && to !== undefined && (to.major < from.major || (to.major === from.major && to.minor < from.minor));
 }
 
 function isDowngrade(runs: string, asked: string): boolean {

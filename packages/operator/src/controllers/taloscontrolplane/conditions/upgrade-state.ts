@@ -1,7 +1,10 @@
 import type { ConditionInput } from "@talos-operator/api";
+import { sayPlan } from "@talos-operator/talos";
+import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../../shared/upgrade-pending.ts";
 import type { KubernetesVersions } from "../../shared/upgrade-pending.ts";
 import { factsOf } from "../record/facts.ts";
+import { upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 
@@ -24,7 +27,15 @@ export function upgradePending(
   );
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
-  return upgradePendingOf({ machines: versions, kubernetes, components, images: imagesThatDiffer(seen, machines) }, generation);
+  const way = versions.length === 0 && kubernetes === undefined ? "" : wayThere(upgradePlanOf(seen), machines);
+  return upgradePendingOf({ machines: versions, kubernetes, components, images: imagesThatDiffer(seen, machines), way }, generation);
+}
+
+/** The hops of these machines; that a downgrade has to be allowed is told by the condition itself. */
+function wayThere(plan: UpgradePlan, machines: readonly SeenMachine[]): string {
+  const refusals = plan.kind === "none" ? plan.refusals.filter(({ kind }) => kind !== "DowngradeAsked") : [];
+  if (plan.kind === "none" && refusals.length === 0) return "";
+  return sayPlan(plan.kind === "none" ? { ...plan, refusals } : plan, new Set(machines.map(({ declared }) => declared.name)));
 }
 
 /** The schema gives workers this version, which says nothing about the author. */
