@@ -12,7 +12,13 @@ export const passInvariantFaults: readonly Mutant[] = [
     name: `pass-breaks-${id.toLowerCase()}`,
     about: `lets a rule through whose pass breaks ${id}`,
     tests,
-    edits: [{ file, find: "const detail = broken(pass);", replace: `const detail = id === "${id}" ? undefined : broken(pass);` }],
+    edits: [
+      {
+        file,
+        find: "const detail = invariant.broken(pass);",
+        replace: `const detail = id === "${id}" ? undefined : invariant.broken(pass);`,
+      },
+    ],
   })),
   {
     name: "pass-breaks-s14",

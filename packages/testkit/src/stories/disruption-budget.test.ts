@@ -71,3 +71,25 @@ for (const [pace, timings] of [
           assert.ok(most().length <= limit, `down at once: ${most().join(", ")}`);
           await world.untilReady(1_200);
         }));
+
+for (const [given, limit] of [
+  ["50%", 1],
+  ["100%", 2],
+  ["1%", 1],
+  ["2", 2],
+  ["2.5", 1],
+  ["07", 1],
+  ["0%", 1],
+  [0, 1],
+  [-1, 1],
+  ["nonsense", 1],
+] as const)
+  test(`maxUnavailable ${JSON.stringify(given)} of two that stay is ${limit} while two others leave`, () =>
+    tell({ machines, timings: demoTimings }, async (world) => {
+      await ready(world);
+      const most = watch(world);
+      const rolloutStrategy = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: given } };
+      await edit(world, { rolloutStrategy, metalSpec: { ...listed(at(4, 5)), machineSpec: { configPatches: [needsBoot] } } });
+      await world.until("left and changed", async () => (await left(world)) === 3 && isRolledOut(world, at(4, 5)), 3_600);
+      assert.ok(most().length <= limit, `down at once: ${most().join(", ")}`);
+    }));

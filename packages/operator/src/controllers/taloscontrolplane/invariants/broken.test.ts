@@ -108,6 +108,12 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
   ["wipes one that left", leaver, [withOpen(open(cp(3), "Reset")), wipe(cp(3))], undefined],
   ["removes the member of a dead one", dead, [withOpen(open(cp(3), "RemoveMember", { memberId: id(3) })), removal(3)], undefined],
   ["boots a worker and a control plane", {}, [withOpen(open(cp(1)), open(wk(1))), boot(cp(1)), boot(wk(1))], undefined],
+  [
+    "hands over what one of two leads that leaves",
+    { controlPlane: controlPlane(2), left: [cp(2)], looks: { "10.0.0.1": running(member(0, 2)), "10.0.0.2": running(member(1, 2)) } },
+    [withOpen(open(cp(2), "Reset")), { kind: "ForfeitLeadership", ...at(cp(2)) }],
+    undefined,
+  ],
   ["bootstraps", { facts: young, looks: waiting }, [write({ ...young, bootstrapIntent: intent }), bootstrap(1)], undefined],
 
   [

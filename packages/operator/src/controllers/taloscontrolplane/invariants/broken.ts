@@ -20,8 +20,9 @@ export const passInvariants: readonly PassInvariant[] = [...ofBootstrapAndKeys, 
 export function brokenBy(assessed: Assessment, actions: readonly Action[]): BrokenInvariant | undefined {
   if (actions.length === 0) return undefined;
   const pass = passOf(assessed, actions);
-  for (const { id, says, broken } of passInvariants) {
-    const detail = broken(pass);
+  for (const invariant of passInvariants) {
+    const { id, says } = invariant;
+    const detail = invariant.broken(pass);
     if (detail !== undefined) return { id, says, detail };
   }
   return undefined;

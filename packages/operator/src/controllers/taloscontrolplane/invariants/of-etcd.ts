@@ -8,9 +8,11 @@ function removals({ actions }: Pass): readonly RemoveMember[] {
   return actions.filter((action) => action.kind === "RemoveMember");
 }
 
-/** For good, so that of two voters one may. */
+/** What takes a member away for good, so that of two voters one may go, or is asked of the leader just before. */
+const leaving: ReadonlySet<DisruptiveAction["kind"]> = new Set(["ResetMachine", "LeaveEtcd", "RemoveMember", "ForfeitLeadership"]);
+
 function leaves(action: DisruptiveAction): boolean {
-  return action.kind === "ResetMachine" || action.kind === "LeaveEtcd" || action.kind === "RemoveMember";
+  return leaving.has(action.kind);
 }
 
 /** Counted here once more, and otherwise than by whoever granted it. */
