@@ -10,7 +10,7 @@ import type { Rule } from "../../../model/decision.ts";
  * True when the TalosMachine that was made for a reference shows another address than the reference gives. It is what people read: the record follows
  * only when the machine has proved to be there.
  */
-export function needsFollowing({ reference, problem, address }: DeclaredMachine, object: TalosMachine | undefined): boolean {
+function needsFollowing({ reference, problem, address }: DeclaredMachine, object: TalosMachine | undefined): boolean {
   return reference !== undefined && problem === undefined && object?.spec !== undefined && object.spec.endpoint !== address;
 }
 
