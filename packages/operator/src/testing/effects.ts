@@ -120,9 +120,7 @@ export async function decidedPass(
     guard: createGuard(key, client, leading, reconciled, demandAlone, place.timers, place.clock),
     demandAlone,
     demandReconciled: reconciled,
-    demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),
-    demandPool: (pool) => demandPool(pool, latest, seen),
-    demandKept: (machine) => demandKept(machine, latest, seen),
+    ...askedOf(latest, seen),
     leading,
     log: silent,
     span: silentTracer,
@@ -152,5 +150,14 @@ export async function decidedPass(
       abort.abort();
       session.close();
     },
+  };
+}
+
+/** What is asked of machines and pools right before an effect. */
+function askedOf(latest: LatestWords, seen: Observed): Pick<Effects, "demandUnpaused" | "demandPool" | "demandKept"> {
+  return {
+    demandUnpaused: (machine) => demandUnpaused(machine, latest, seen),
+    demandPool: (pool) => demandPool(pool, latest, seen),
+    demandKept: (machine) => demandKept(machine, latest, seen),
   };
 }

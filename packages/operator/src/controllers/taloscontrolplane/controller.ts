@@ -107,7 +107,7 @@ export function createBrain(options: BrainOptions): Brain {
     context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
-    reportPools(cluster, assessed, decision, toChange);
+    for (const name of newOfPools(cluster, assessed, decision, toChange)) options.onPoolState?.({ namespace: key.namespace, name });
     reportStopped(cluster, assessed);
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
@@ -183,17 +183,6 @@ export function createBrain(options: BrainOptions): Brain {
       if (before.get(name)?.hash !== plan.hash) options.onPoolPlan?.({ namespace: cluster.key.namespace, name });
   };
 
-  const reportPools = (cluster: Cluster, assessed: Assessment, decision: Decision, toChange: ReadonlySet<MachineName>): void => {
-    const { poolStates: states, poolCompositions: compositions } = cluster;
-    cluster.poolStates = poolStates(assessed, toChange);
-    cluster.poolCompositions = poolCompositions(assessed.seen, decision);
-    for (const [name, composition] of cluster.poolCompositions) {
-      const isAsBefore =
-        isDeepStrictEqual(states.get(name), cluster.poolStates.get(name)) && isDeepStrictEqual(compositions.get(name), composition);
-      if (!isAsBefore) options.onPoolState?.({ namespace: cluster.key.namespace, name });
-    }
-  };
-
   /** Why nothing is sent to a machine follows from the spec as much as from the machine: no look tells it. */
   const reportStopped = (cluster: Cluster, assessed: Assessment): void => {
     const { key, session, stopped: before } = cluster;
@@ -265,6 +254,18 @@ export function createBrain(options: BrainOptions): Brain {
       clusters.close();
     },
   };
+}
+
+/** Takes what a pass concluded about worker pools. @returns names of those of which it is something new */
+function newOfPools(cluster: Cluster, assessed: Assessment, decision: Decision, toChange: ReadonlySet<MachineName>): readonly string[] {
+  const { poolStates: states, poolCompositions: compositions } = cluster;
+  cluster.poolStates = poolStates(assessed, toChange);
+  cluster.poolCompositions = poolCompositions(assessed.seen, decision);
+  return [...cluster.poolCompositions.keys()].filter(
+    (name) =>
+      !isDeepStrictEqual(states.get(name), cluster.poolStates.get(name)) ||
+      !isDeepStrictEqual(compositions.get(name), cluster.poolCompositions.get(name)),
+  );
 }
 
 /** Sessions of clusters, which share what limits a process: looks at once, and readings of configurations. */

@@ -89,16 +89,8 @@ async function execute(action: Action, effects: Effects): Promise<void> {
       return createMachine(action.machine, effects);
     case "DeleteMachine":
       return deleteMachine(action.name, effects);
-    case "FollowEndpoint": {
-      const machine = seen.machineObjects.find((object) => object.metadata.name === action.name);
-      if (machine === undefined) return;
-      const pool = machine.spec?.workerRef?.name;
-      const follow = async (): Promise<void> => {
-        const version = await followEndpoint(client.resource<TalosMachine>(talosMachineResource), machine, action.to);
-        return effects.caughtUp("TalosMachine", version);
-      };
-      return pool === undefined ? follow() : forPool(pool, effects, follow);
-    }
+    case "FollowEndpoint":
+      return followReference(action.name, action.to, effects);
     case "CreateBundle":
       return createBundle(action.secret, effects);
     case "TakeBundle":
@@ -241,6 +233,18 @@ function guardPool(name: string, effects: Effects): Promise<void> {
     const guarded = await addFinalizer(client.resource<TalosWorker>(talosWorkerResource), pool, finalizers.talosWorker, { signal });
     return effects.caughtUp("TalosWorker", guarded.metadata.resourceVersion);
   });
+}
+
+async function followReference(name: MachineName, to: string, effects: Effects): Promise<void> {
+  const { client, seen } = effects;
+  const machine = seen.machineObjects.find((object) => object.metadata.name === name);
+  if (machine === undefined) return;
+  const pool = machine.spec?.workerRef?.name;
+  const follow = async (): Promise<void> => {
+    const version = await followEndpoint(client.resource<TalosMachine>(talosMachineResource), machine, to);
+    return effects.caughtUp("TalosMachine", version);
+  };
+  return pool === undefined ? follow() : forPool(pool, effects, follow);
 }
 
 async function createMachine(machine: DeclaredMachine, effects: Effects): Promise<void> {
