@@ -3,7 +3,7 @@ import type { SeenConfig } from "./config.ts";
 import type { EtcdDoubt, EtcdQuorum } from "./etcd.ts";
 import type { MachineName } from "./machine.ts";
 import type { Observed, SeenMachine } from "./observation.ts";
-import type { ConfigPlan, Cordoned, MachinePlan, RemovalStep, Rollout, Said, Verdict, Waiting } from "./plans.ts";
+import type { ConfigPlan, Cordoned, LeftNode, MachinePlan, RemovalStep, Rollout, Said, Verdict, Waiting } from "./plans.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./record.ts";
 import type { SeenDrain } from "./workload.ts";
 
@@ -48,7 +48,15 @@ export interface AssessedPool {
   readonly leaving: readonly AssessedMachine[];
   /** How many of its machines may be down at once. At least 1. */
   readonly limit: number;
+  /** Those that count against it already, listed or leaving, and why. */
+  readonly down: ReadonlyMap<MachineName, DownKind>;
 }
+
+/**
+ * Why a machine counts against what may be down in its pool. `down`: it is no ready node, or an effect on it is open; `draining`: its Node is cordoned and drained by
+ * us; `staged`: its settings wait for a boot.
+ */
+export type DownKind = "down" | "draining" | "staged";
 
 /**
  * What one pass concludes from its observation: every rule, every condition and every plan reads it here, and each thing in it is derived once. Plain data but for
@@ -82,6 +90,8 @@ export interface Assessment {
   readonly goingPools: Verdict | undefined;
   /** Machines of the cluster whose Nodes have our cordon, although nothing is about to happen to them. */
   readonly idleCordons: readonly Cordoned[];
+  /** Nodes of machines that were released and are not asked for again. */
+  readonly leftNodes: readonly LeftNode[];
   readonly keys: KeysState;
   /** How etcd is, for people. */
   readonly health: Said<ReasonOf<"EtcdHealthy">>;

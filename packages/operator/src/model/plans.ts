@@ -5,6 +5,7 @@ import type { Action } from "./effect.ts";
 import type { DeclaredMachine, MachineName, MachineRole } from "./machine.ts";
 import type { SeenMachine } from "./observation.ts";
 import type { ClusterFacts, FailedConfigFact, IntentFact, MachineFact } from "./record.ts";
+import type { SeenNode } from "./workload.ts";
 
 /** What is to be written down and sent for machines that wait in maintenance mode. */
 export interface MachinePlan {
@@ -124,4 +125,10 @@ export interface Cordoned {
   readonly isReady: boolean | undefined;
   /** The machine itself, where it is up as far as it says: a ready node, or one that lacks nothing but a network plugin that is yet to be installed. */
   readonly up: SeenMachine | undefined;
+}
+
+/** A Node that is still there, of a machine that was released. */
+export interface LeftNode {
+  readonly fact: MachineFact;
+  readonly node: SeenNode;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isNodeOf, nodeOf, seenNode } from "./seen-node.ts";
+import { isNodeOf, nodeOf, ownersOf, seenNode } from "./seen-node.ts";
 import type { SeenNode } from "../model/workload.ts";
 
 const uuid = "00112233-4455-6677-8899-aabbccddeeff";
@@ -52,4 +52,32 @@ test("of cloned machines the Node at the address is chosen, or none", () => {
 
 test("a Node is read as far as it tells", () => {
   assert.deepEqual(seenNode({ metadata: { name: "a" } }), { name: "a", uuid: "", addresses: [], isReady: false, isCordonedByUs: false });
+});
+
+test("Nodes and machines that fit are found as if each were held against each", () => {
+  // Few of a kind, so that they share UUIDs and addresses; one in the other byte order, one of a vendor, none.
+  const uuids = [uuid, "3a7c1f5f-209d-444c-8a51-3b7f0e6d2c19", uuid.toUpperCase(), "00000000-0000-0000-0000-000000000001", "", "odd"];
+  const addresses = ["10.0.0.1", "10.0.0.2", "fd00:0:0::1", "fd00::1"];
+  const every = uuids.flatMap((one) => addresses.map((address) => ({ uuid: one, address })));
+  const nodes = every.flatMap(({ uuid: one, address }, index) => [
+    node({ name: `a-${index}`, uuid: one.toLowerCase(), addresses: [address] }),
+    node({ name: `b-${index}`, uuid: one.toLowerCase(), addresses: ["10.0.0.9", address] }),
+  ]);
+  for (const one of nodes)
+    assert.deepEqual(
+      ownersOf(every, one),
+      every.filter((owner) => isNodeOf(one, owner)),
+    );
+  for (const owner of every)
+    for (const [from, to] of [
+      [0, 1],
+      [0, 48],
+      [5, 9],
+      [20, 40],
+    ] as const) {
+      const some = nodes.slice(from, to);
+      const fitting = some.filter((one) => isNodeOf(one, owner));
+      const there = fitting.filter((one) => one.addresses.some((address) => isNodeOf({ uuid: "", addresses: [address] }, owner)));
+      assert.equal(nodeOf(some, owner), fitting.length === 1 ? fitting[0] : there.length === 1 ? there[0] : undefined);
+    }
 });

@@ -1,5 +1,6 @@
 import { OPERATOR_GROUP, canonicalAddress } from "@talos-operator/api";
 import { isVendorUuid } from "../controllers/taloscontrolplane/membership/identity.ts";
+import { onceFor } from "../controllers/taloscontrolplane/once.ts";
 import type { NodeObject } from "./kinds.ts";
 import type { NodeOwner, SeenNode } from "../model/workload.ts";
 
@@ -22,25 +23,82 @@ export function seenNode(node: NodeObject): SeenNode {
  * address. A Node that tells another UUID is never the machine's, whatever its addresses.
  */
 export function isNodeOf(node: Pick<SeenNode, "uuid" | "addresses">, owner: NodeOwner): boolean {
-  const isNameless = owner.uuid === "" || node.uuid === "" || isVendorUuid(owner.uuid);
-  if (isNameless) return node.addresses.includes(canonicalAddress(owner.address));
-  return isSameUuid(node.uuid, owner.uuid.toLowerCase());
+  if (node.uuid === "" || isNameless(owner)) return node.addresses.includes(canonicalAddress(owner.address));
+  return spellingsOf(owner.uuid).includes(node.uuid);
 }
 
 /** The one Node that fits the machine; `undefined` when none does, or when several do and their addresses do not tell them apart. */
 export function nodeOf(nodes: readonly SeenNode[], owner: NodeOwner): SeenNode | undefined {
-  const fitting = nodes.filter((node) => isNodeOf(node, owner));
+  const { byUuid, byAddress } = nodeIndex(nodes);
+  const address = canonicalAddress(owner.address);
+  const fitting = inOrder(nodes, [...uuidsOf(owner).map((uuid) => byUuid.get(uuid)), byAddress.get(address)]).filter((node) =>
+    isNodeOf(node, owner),
+  );
   const [only] = fitting;
   if (fitting.length <= 1) return only;
-  const there = fitting.filter((node) => node.addresses.includes(canonicalAddress(owner.address)));
+  const there = fitting.filter((node) => node.addresses.includes(address));
   return there.length === 1 ? there[0] : undefined;
 }
 
-/** Old firmware gives the first three groups in the other byte order; kernel and Talos may read it differently. */
-function isSameUuid(a: string, b: string): boolean {
-  return a === b || a === swapped(b);
+/** Those of the machines that the Node fits, in their order. */
+export function ownersOf<T extends NodeOwner>(owners: readonly T[], node: Pick<SeenNode, "uuid" | "addresses">): readonly T[] {
+  const { byUuid, byAddress } = ownerIndex(owners);
+  return inOrder(owners, [byUuid.get(node.uuid), ...node.addresses.map((address) => byAddress.get(address))]).filter((owner) =>
+    isNodeOf(node, owner),
+  );
 }
 
+/** Positions in a list by what may make a Node and a machine fit. */
+interface NodeIndex {
+  readonly byUuid: ReadonlyMap<string, readonly number[]>;
+  readonly byAddress: ReadonlyMap<string, readonly number[]>;
+}
+
+/** Nodes and machines are matched in every pass: nobody compares each with each. Lists are replaced and never changed, and an index goes with its list. */
+const nodeIndex = indexes<SeenNode>(
+  ({ uuid }) => (uuid === "" ? [] : [uuid]),
+  ({ addresses }) => addresses,
+);
+const ownerIndex = indexes<NodeOwner>(
+  (owner) => uuidsOf(owner),
+  ({ address }) => [canonicalAddress(address)],
+);
+
+function indexes<T>(uuids: (one: T) => readonly string[], addresses: (one: T) => readonly string[]): (list: readonly T[]) => NodeIndex {
+  const by = (list: readonly T[], keys: (one: T) => readonly string[]): NodeIndex["byUuid"] => {
+    const positions = new Map<string, number[]>();
+    for (const [position, one] of list.entries())
+      for (const key of keys(one)) {
+        const same = positions.get(key);
+        if (same === undefined) positions.set(key, [position]);
+        else same.push(position);
+      }
+    return positions;
+  };
+  return onceFor((list: readonly T[]) => ({ byUuid: by(list, uuids), byAddress: by(list, addresses) }));
+}
+
+function inOrder<T>(list: readonly T[], found: readonly (readonly number[] | undefined)[]): readonly T[] {
+  const positions = [...new Set(found.flatMap((some) => some ?? []))].toSorted((a, b) => a - b);
+  return positions.flatMap((position) => list[position] ?? []);
+}
+
+/** No UUID tells this machine from others. */
+function isNameless({ uuid }: Pick<NodeOwner, "uuid">): boolean {
+  return uuid === "" || isVendorUuid(uuid);
+}
+
+function uuidsOf(owner: NodeOwner): readonly string[] {
+  return isNameless(owner) ? [] : [...new Set(spellingsOf(owner.uuid))];
+}
+
+/** How a Node may spell the UUID of a machine. */
+function spellingsOf(uuid: string): readonly string[] {
+  const written = uuid.toLowerCase();
+  return [written, swapped(written)];
+}
+
+/** Old firmware gives the first three groups in the other byte order; kernel and Talos may read it differently. */
 function swapped(uuid: string): string {
   const groups = uuid.split("-");
   return groups.map((group, index) => (index < 3 ? (group.match(/../g) ?? []).toReversed().join("") : group)).join("-");

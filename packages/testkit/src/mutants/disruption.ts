@@ -12,19 +12,25 @@ export const disruption: readonly Mutant[] = [
     name: "rollout-forgets-leavers",
     about: "boots a worker beside one that leaves and is wiped (S24)",
     tests,
-    edits: [{ file: budget, find: "if (busy.has(declared.name)) holdersOf", replace: "if (busy.size > 99) holdersOf" }],
+    edits: [{ file: budget, find: "if (intents.length > 0) down.set", replace: "if (intents.length > 99) down.set" }],
   },
   {
     name: "removal-forgets-boots",
     about: "wipes a worker beside one that is asked to boot and still calls itself ready (S24)",
     tests,
-    edits: [{ file: budget, find: "busy.has(name) || !isReadyNode(machine)", replace: "!isReadyNode(machine)" }],
+    edits: [{ file: budget, find: "if (isBusy || !isReady)", replace: "if (!isReady)" }],
   },
   {
     name: "drains-take-no-place",
     about: "disturbs a worker beside one that is drained (S24)",
     tests,
-    edits: [{ file: budget, find: 'seen.drains?.has(name) === true ? "draining"', replace: 'seen.drains === undefined ? "draining"' }],
+    edits: [
+      {
+        file: budget,
+        find: 'else if (drain !== undefined) down.set(declared.name, "draining");\n    else if (fact',
+        replace: "else if (fact",
+      },
+    ],
   },
   {
     name: "places-not-taken",
@@ -33,8 +39,8 @@ export const disruption: readonly Mutant[] = [
     edits: [
       {
         file: budget,
-        find: "holders.set(declared.name, Math.min(holders.get(declared.name) ?? ranks.draining, ranks.draining));",
-        replace: "holders.delete(`${declared.name}-`);",
+        find: "holdersOf(owner.name).put(name, ranks.draining)",
+        replace: "holdersOf(owner.name).put(`${name}-`, ranks.changes)",
       },
     ],
   },
@@ -42,13 +48,19 @@ export const disruption: readonly Mutant[] = [
     name: "staged-boot-together",
     about: "boots every worker that waits for its boot once the limit is lowered (S24)",
     tests,
-    edits: [{ file: budget, find: "(rank === own && other < name)", replace: "(rank === own && other === name)" }],
+    edits: [{ file: budget, find: "return ofLower + this.#position(name, rank);", replace: "return ofLower;" }],
   },
   {
     name: "share-of-namesakes",
     about: "counts control planes of the pool's name for its share",
     tests,
-    edits: [{ file: budget, find: 'owner.kind === "TalosWorker" && owner.name === pool', replace: "owner.name === pool" }],
+    edits: [
+      {
+        file: `${brain}/assess.ts`,
+        find: "maxUnavailableOf(worker?.spec?.rolloutStrategy, own.length)",
+        replace: "maxUnavailableOf(worker?.spec?.rolloutStrategy, machines.filter((one) => one.declared.owner.name === name).length)",
+      },
+    ],
   },
   {
     name: "dead-one-blocks-itself",
@@ -111,8 +123,8 @@ export const disruption: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/config-changes/config-intents.ts`,
-        find: "withoutIntent(facts, intent.machine, intent.what)",
-        replace: "withoutIntent(facts, intent.machine)",
+        find: "draft.close(intent.machine, intent.what)",
+        replace: "draft.close(intent.machine)",
       },
     ],
   },

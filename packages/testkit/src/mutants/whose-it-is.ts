@@ -223,8 +223,8 @@ export const whoseItIs: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/membership/plan-machines.ts`,
-        find: "    withTold(seen, facts),",
-        replace: "    withTold({ ...seen, machineObjects: [] }, facts),",
+        find: "new FactsDraft(withTold(seen, facts))",
+        replace: "new FactsDraft(withTold({ ...seen, machineObjects: [] }, facts))",
       },
     ],
   },

@@ -197,8 +197,8 @@ export const writeGuards: readonly Mutant[] = [
   ]),
   without("the-uuid-of-a-node", "the Node tells another UUID", ["WL1"], "nodeOf", [
     "operator/src/workload/seen-node.ts",
-    "return isSameUuid(node.uuid, owner.uuid.toLowerCase());",
-    "return isSameUuid(node.uuid, owner.uuid.toLowerCase()) || node.addresses.includes(canonicalAddress(owner.address));",
+    "return spellingsOf(owner.uuid).includes(node.uuid);",
+    "return spellingsOf(owner.uuid).includes(node.uuid) || node.addresses.includes(canonicalAddress(owner.address));",
   ]),
   without("cordons-of-people", "a person cordoned the Node", ["WL1"], "nodes", [
     cordons,

@@ -5,8 +5,9 @@ import { isReadyNode } from "./conditions/machine-state.ts";
 import { planConfigs } from "./config-changes/config-plan.ts";
 import { chooseNext } from "./config-changes/rollout.ts";
 import { maxUnavailableOf } from "./disruption/limit.ts";
+import { downIn } from "./disruption/pool-budget.ts";
 import { identityOf } from "./membership/identity.ts";
-import { idleCordons } from "./membership/node-owners.ts";
+import { idleCordons, leftNodes } from "./membership/node-owners.ts";
 import { planMachines } from "./membership/plan-machines.ts";
 import { planMembership } from "./membership/plan-membership.ts";
 import { etcdMembership, settled } from "./membership/quorum.ts";
@@ -36,6 +37,7 @@ export function assess(seen: Observed): Assessment {
   const joining = ofRecord((known) => planMachines(assessment, known));
   const leaving = ofRecord((known) => planMembership(assessment, known));
   const cordons = ofRecord((known) => idleCordons(assessment, known));
+  const left = ofRecord((known) => leftNodes(assessment, known));
   const goingPools = once(() => waitingOfGoingPools(assessment));
   const keys = once(() => keysState(assessment));
   const health = once(() => etcdHealth(seen));
@@ -68,6 +70,9 @@ export function assess(seen: Observed): Assessment {
     },
     get idleCordons() {
       return cordons() ?? [];
+    },
+    get leftNodes() {
+      return left() ?? [];
     },
     get goingPools() {
       return goingPools();
@@ -123,7 +128,8 @@ function poolsOf(machines: readonly AssessedMachine[], former: readonly Assessed
     if (name === undefined) continue;
     const [own, leaving] = [listed.get(name) ?? [], left.get(name) ?? []];
     const worker = (own[0] ?? leaving[0])?.pool;
-    pools.set(name, { worker, machines: own, leaving, limit: maxUnavailableOf(worker?.spec?.rolloutStrategy, own.length) });
+    const limit = maxUnavailableOf(worker?.spec?.rolloutStrategy, own.length);
+    pools.set(name, { worker, machines: own, leaving, limit, down: downIn(own, leaving) });
   }
   return pools;
 }

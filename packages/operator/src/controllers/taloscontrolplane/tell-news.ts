@@ -6,16 +6,17 @@ import {
   talosMachineResource,
   talosWorkerResource,
 } from "@talos-operator/api";
-import type { TalosControlPlane } from "@talos-operator/api";
+import type { TalosControlPlane, TalosMachine } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { Telling } from "../../telling/telling.ts";
 import { wordsFor } from "../../telling/telling.ts";
+import { onceFor } from "./once.ts";
 import { machineFact } from "./record/facts.ts";
 import { newsOf } from "./record/news.ts";
 import type { News } from "./record/news.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { MachineName } from "../../model/machine.ts";
-import type { Observed } from "../../model/observation.ts";
+import type { Observed, SeenMachine } from "../../model/observation.ts";
 
 /** Tells what was just written into the record, on the objects that it is about. */
 export function tellWritten(seen: Observed, before: ClusterFacts, after: ClusterFacts, events: Telling): void {
@@ -63,15 +64,24 @@ function rootOf({ metadata }: TalosControlPlane): readonly KubeObject[] {
 }
 
 function poolOf(seen: Observed, facts: ClusterFacts, machine: MachineName): KubeObject {
-  const declared = [...seen.machines, ...seen.former].find((one) => one.declared.name === machine)?.declared.owner;
-  const pool = machineFact(facts, machine)?.pool ?? (declared?.kind === "TalosWorker" ? declared.name : undefined);
+  const pool = machineFact(facts, machine)?.pool ?? listedIn(seen, machine);
   const worker = pool === undefined ? undefined : seen.workers.find(({ metadata }) => metadata.name === pool);
   return worker === undefined
     ? controlPlaneOf(seen)
     : { ...worker, apiVersion: apiVersionOf(talosWorkerResource), kind: talosWorkerResource.kind };
 }
 
+/** The TalosWorker that lists or listed it, where the record does not say. */
+function listedIn({ machines, former }: Observed, name: MachineName): string | undefined {
+  const owner = (declaredIn(machines).get(name) ?? declaredIn(former).get(name))?.owner;
+  return owner?.kind === "TalosWorker" ? owner.name : undefined;
+}
+
+/** Of each list once: a thousand machines may have news in one pass. */
+const declaredIn = onceFor((machines: readonly SeenMachine[]) => new Map(machines.map(({ declared }) => [declared.name, declared])));
+const objectsIn = onceFor((objects: readonly TalosMachine[]) => new Map(objects.map((object) => [object.metadata.name, object])));
+
 function machineObject({ machineObjects }: Observed, name: MachineName): readonly KubeObject[] {
-  const object = machineObjects.find(({ metadata }) => metadata.name === name);
+  const object = objectsIn(machineObjects).get(name);
   return object === undefined ? [] : [{ ...object, apiVersion: apiVersionOf(talosMachineResource), kind: talosMachineResource.kind }];
 }

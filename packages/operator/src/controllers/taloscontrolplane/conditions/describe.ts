@@ -110,7 +110,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
   const machines = machinesState(own);
   const nodes = nodesState(seen, own);
   const changed = keptAsMade(seen);
-  const drains = drainsState(seen);
+  const drains = drainsState(assessed);
   const inert = [...seen.inertFields, ...metaOfContainers(seen)];
   return [
     conditionFor("MachinesReady", machines.reason, machines.message, generation),

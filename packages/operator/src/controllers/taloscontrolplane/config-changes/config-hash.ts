@@ -1,15 +1,29 @@
 import { hash } from "node:crypto";
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
+import { onceFor } from "../once.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
-import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { DeclaredMachine, MachineRole, MachineSettings } from "../../../model/machine.ts";
+
+/** Hashes that were made, by the settings of a machine: those that many machines share are hashed once. Settings are replaced and never changed. */
+const made = onceFor((_settings: MachineSettings) => new Map<string, string>());
 
 /**
  * Hash of the settings that a machine's configuration is made from, so that a later change of them can be told.
  *
  * Versions and images are left out (their change is an upgrade), and so is what matters only for the installation.
  */
-export function configHashOf(machine: DeclaredMachine, spec: TalosControlPlaneSpec | undefined): string {
+export function configHashOf({ role, machineSpec }: DeclaredMachine, spec: TalosControlPlaneSpec | undefined): string {
+  const { clusterDomain, podCIDR, serviceCIDR, cni } = spec ?? {};
+  const ofCluster = { clusterDomain, podCIDR, serviceCIDR, cni };
+  const known = made(machineSpec);
+  const key = JSON.stringify([role, ofCluster]);
+  const own = known.get(key) ?? hashOf(role, machineSpec, ofCluster);
+  known.set(key, own);
+  return own;
+}
+
+function hashOf(role: MachineRole, machineSpec: MachineSettings, ofCluster: object): string {
   const {
     installDisk: _disk,
     diskSelector: _selector,
@@ -19,13 +33,9 @@ export function configHashOf(machine: DeclaredMachine, spec: TalosControlPlaneSp
     imageCache: _cache,
     base,
     ...rest
-  } = machine.machineSpec;
+  } = machineSpec;
   const settings = base === undefined ? rest : { ...rest, base: base.hash };
-  const { clusterDomain, podCIDR, serviceCIDR, cni } = spec ?? {};
-  return hash("sha256", JSON.stringify(ordered([machine.role, settings, { clusterDomain, podCIDR, serviceCIDR, cni }])), "hex").slice(
-    0,
-    16,
-  );
+  return hash("sha256", JSON.stringify(ordered([role, settings, ofCluster])), "hex").slice(0, 16);
 }
 
 /**

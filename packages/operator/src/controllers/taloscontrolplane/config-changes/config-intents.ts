@@ -1,6 +1,6 @@
 import type { FailureKind } from "@talos-operator/api";
 import { failureWords } from "../../../report/failures.ts";
-import { machineFact, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
+import type { FactsDraft } from "../record/facts-draft.ts";
 import type { ClusterFacts, FailedConfigFact, IntentFact, MachineFact } from "../../../model/record.ts";
 import type { Observed } from "../../../model/observation.ts";
 
@@ -40,12 +40,12 @@ export interface Ending {
   readonly fact?: (before: MachineFact) => MachineFact;
 }
 
-/** The facts with the intent closed and its ending remembered. */
-export function endIntent(facts: ClusterFacts, intent: IntentFact, now: number, ending: Ending): ClusterFacts {
-  const before = machineFact(facts, intent.machine);
-  const closed = withoutIntent(facts, intent.machine, intent.what);
-  const next = before === undefined || ending.fact === undefined ? closed : withMachine(closed, ending.fact(before));
-  return withDecisions(next, { at: now, action: intent.what, reason: ending.reason, machine: intent.machine, message: ending.message });
+/** Closes the intent and remembers its ending. */
+export function endIntent(draft: FactsDraft, intent: IntentFact, now: number, ending: Ending): void {
+  const before = draft.machine(intent.machine);
+  draft.close(intent.machine, intent.what);
+  if (before !== undefined && ending.fact !== undefined) draft.put(ending.fact(before));
+  draft.decide({ at: now, action: intent.what, reason: ending.reason, machine: intent.machine, message: ending.message });
 }
 
 /** The machine runs these settings. */

@@ -7,7 +7,6 @@ import type { World } from "../../../testing/builders.ts";
 import { configHashOf } from "./config-hash.ts";
 import { planConfigs } from "./config-plan.ts";
 import { asMade } from "../spec/fixed-properties.ts";
-import { limitOf } from "../disruption/pool-budget.ts";
 import { chooseNext } from "./rollout.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
@@ -359,7 +358,7 @@ describe("whose turn it is", () => {
           },
         },
       ];
-      assert.equal(limitOf({ ...seen, workers }, "demo-workers"), want, String(given));
+      assert.equal(assess({ ...seen, workers }).pools.get("demo-workers")?.limit, want, String(given));
     }
   });
 

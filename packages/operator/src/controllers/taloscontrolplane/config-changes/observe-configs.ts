@@ -3,7 +3,7 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
 import { withClient } from "../effects/admin-client.ts";
 import type { AdminPorts } from "../effects/admin-client.ts";
-import { configQuestion, configWish, isFirstReading } from "./config-questions.ts";
+import { configQuestions, configWish, isFirstReading } from "./config-questions.ts";
 import { configIntents, KEEP_BEFORE_MS, SOAK_MS, TRY_MS } from "./config-intents.ts";
 import { sentUnder, troubleOf } from "./config-probe.ts";
 import { mintCredentials } from "../../../secrets/credentials.ts";
@@ -33,8 +33,9 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
   const { facts } = seen.record.value;
   if (seen.problems.length > 0) return { ...seen, configs: session.configs.seen() };
   const isFounding = isBeingFounded(seen, facts);
+  const questionTo = configQuestions(seen.machines, seen.controlPlane, facts);
   const questions = seen.machines
-    .flatMap((machine) => configQuestion(machine, seen.machines, seen.controlPlane, facts) ?? [])
+    .flatMap((machine) => questionTo(machine) ?? [])
     .filter((question) => !isFounding || !isFirstReading(question, facts));
   session.configs.ask(
     questions.map((question) => configWish(question, facts)),

@@ -58,7 +58,7 @@ export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: rea
     else choice.take(plan, mayBegin(assessed, facts, plan));
   }
   const isControlPlaneBusy = choice.isUnderWay() || plans.some((plan) => isControlPlane(plan) && plan.state.kind === "under-way");
-  const budgets = poolBudgets(assessed, facts);
+  const budgets = poolBudgets(assessed);
   for (const plan of wanting.filter((one) => !isControlPlane(one))) {
     const place = budgets.placeFor(plan.machine, reasonOf(plan));
     if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
@@ -175,8 +175,8 @@ export function isToBeReverted(seen: Observed): boolean {
   return seen.controlPlane.spec?.driftPolicy === "Revert";
 }
 
-function placeWords({ machine }: ConfigPlan, { limit, others }: Place & { readonly kind: "none" }): string {
-  return `${others.length} of at most ${limit} machine(s) of ${machine.declared.owner.name} are down, leaving or being changed`;
+function placeWords({ machine }: ConfigPlan, { limit, count }: Place & { readonly kind: "none" }): string {
+  return `${count} of at most ${limit} machine(s) of ${machine.declared.owner.name} are down, leaving or being changed`;
 }
 
 function weight(plan: ConfigPlan): number {

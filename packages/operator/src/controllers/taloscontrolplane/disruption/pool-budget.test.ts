@@ -73,8 +73,7 @@ function world(given: Given): { readonly seen: Observed; readonly machine: (n: n
 /** Who stands before the machine; `free` where it may be taken down. */
 function place(given: Given, n: number, why: Disruption): string {
   const { seen, machine } = world(given);
-  const known = seen.record.kind === "present" ? seen.record.value.facts : facts();
-  const found = poolBudgets(assess(seen), known).placeFor(machine(n), why);
+  const found = poolBudgets(assess(seen)).placeFor(machine(n), why);
   return found.kind === "free" ? "free" : found.others.map((other) => other.split(".").at(-1)).join(",");
 }
 
@@ -120,7 +119,7 @@ describe("the disruption budget of a pool", () => {
 
   test("has a place less for each that is taken in one pass", () => {
     const { seen, machine } = world({ listed: 2, left: [3, 4, 5], limit: 2 });
-    const budgets = poolBudgets(assess(seen), facts({ machines: [1, 2, 3, 4, 5].map((n) => configured(address(n), "worker", POOL)) }));
+    const budgets = poolBudgets(assess(seen));
     const taken = [3, 4, 5].filter((n) => {
       if (budgets.placeFor(machine(n), "remove").kind !== "free") return false;
       budgets.take(machine(n));

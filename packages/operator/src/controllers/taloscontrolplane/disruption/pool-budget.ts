@@ -1,28 +1,24 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
-import { machineFact, mayHoldConfig } from "../record/facts.ts";
-import { maxUnavailableOf } from "./limit.ts";
-import { rankOf } from "./reasons.ts";
+import { rankOf, REASONS } from "./reasons.ts";
 import type { Disruption } from "./reasons.ts";
-import type { ClusterFacts } from "../../../model/record.ts";
 import type { MachineName } from "../../../model/machine.ts";
-import type { Observed, SeenMachine } from "../../../model/observation.ts";
-import type { Assessment } from "../../../model/assessment.ts";
+import type { SeenMachine } from "../../../model/observation.ts";
+import type { AssessedMachine, Assessment, DownKind } from "../../../model/assessment.ts";
+
+/** Machines that are down ask for nothing, and come before all that want something. */
+const DOWN_FIRST = 2;
 
 /** Why a machine of a worker pool counts against what may be down although it asks for nothing. What comes first goes on first, then by reason. */
-const ranks = {
-  /** It is no ready node, or an effect on it is open. */
-  down: -2,
-  /** Its Node is cordoned and drained by us. */
-  draining: -1,
-  /** Its settings wait for a boot. */
-  staged: rankOf("boot"),
-} as const;
+const ranks = { down: 0, draining: 1, staged: DOWN_FIRST + rankOf("boot") } as const satisfies Record<DownKind, number>;
 
 /** Whether one more machine of a pool may be taken down, for whatever reason. */
 export type Place =
   | { readonly kind: "free" }
-  /** So many may be down, and these are, or come first. */
-  | { readonly kind: "none"; readonly limit: number; readonly others: readonly MachineName[] };
+  /** So many may be down, and `count` are, or come first. */
+  | { readonly kind: "none"; readonly limit: number; readonly count: number; readonly others: readonly MachineName[] };
+
+/** Of those that are down so many are named. */
+const MOST_NAMED = 8;
 
 /**
  * The disruption budget of worker pools in one pass: `maxUnavailable` of the pool, less every machine that is down already, on its way out, drained, or in the
@@ -35,53 +31,98 @@ export interface PoolBudgets {
   take(machine: SeenMachine): void;
 }
 
-export function poolBudgets(assessed: Assessment, facts: ClusterFacts): PoolBudgets {
-  const { seen } = assessed;
-  const busy = new Set(facts.intents.map(({ machine }) => machine));
-  const staged = new Set(facts.machines.flatMap(({ name, staged: text }) => (text === undefined ? [] : [name])));
-  const pools = new Map<string, Map<MachineName, number>>();
-  const holdersOf = (pool: string): Map<MachineName, number> => {
-    const holders = pools.get(pool) ?? new Map<MachineName, number>();
-    pools.set(pool, holders);
+/** Budgets as the pass found them, for one planner to take places of. */
+export function poolBudgets({ pools }: Assessment): PoolBudgets {
+  const known = new Map<string, Holders>();
+  const holdersOf = (pool: string): Holders => {
+    const holders = known.get(pool) ?? new Holders(pools.get(pool)?.down ?? new Map());
+    known.set(pool, holders);
     return holders;
   };
-  const isPart = (name: MachineName): boolean => mayHoldConfig(machineFact(facts, name));
-
-  for (const machine of seen.machines) {
-    const { name, role, owner } = machine.declared;
-    if (role !== "worker" || !(isPart(name) || busy.has(name))) continue;
-    const rank = busy.has(name) || !isReadyNode(machine) ? "down" : seen.drains?.has(name) === true ? "draining" : "staged";
-    if (rank !== "staged" || staged.has(name)) holdersOf(owner.name).set(name, ranks[rank]);
-  }
-  // One that left the list and is dead is why it left: it holds nobody up.
-  for (const { declared } of seen.former) {
-    if (declared.role !== "worker") continue;
-    if (busy.has(declared.name)) holdersOf(declared.owner.name).set(declared.name, ranks.down);
-    else if (seen.drains?.has(declared.name) === true) holdersOf(declared.owner.name).set(declared.name, ranks.draining);
-  }
-
   return {
     placeFor(machine, why) {
       const { name, owner } = machine.declared;
       if (!isReadyNode(machine)) return { kind: "free" };
       const holders = holdersOf(owner.name);
-      const own = holders.get(name) ?? rankOf(why);
-      const others = [...holders]
-        .filter(([other, rank]) => other !== name && (rank < own || (rank === own && other < name)))
-        .map(([other]) => other);
-      const limit = limitOf(seen, owner.name);
-      return others.length < limit ? { kind: "free" } : { kind: "none", limit, others };
+      const limit = pools.get(owner.name)?.limit ?? 1;
+      const own = holders.rankOf(name) ?? DOWN_FIRST + rankOf(why);
+      const count = holders.countBefore(name, own);
+      return count < limit ? { kind: "free" } : { kind: "none", limit, count, others: holders.firstBefore(name, own) };
     },
-    take({ declared }) {
-      const holders = holdersOf(declared.owner.name);
-      holders.set(declared.name, Math.min(holders.get(declared.name) ?? ranks.draining, ranks.draining));
-    },
+    take: ({ declared: { name, owner } }) => holdersOf(owner.name).put(name, ranks.draining),
   };
 }
 
-/** How many machines of a pool may be down at once. */
-export function limitOf(seen: Observed, pool: string): number {
-  const worker = seen.workers.find(({ metadata }) => metadata.name === pool);
-  const size = seen.machines.filter(({ declared: { owner } }) => owner.kind === "TalosWorker" && owner.name === pool).length;
-  return maxUnavailableOf(worker?.spec?.rolloutStrategy, size);
+/**
+ * Machines of one pool that hold a place: those that are no ready node or in the middle of an effect, those that are drained, those whose settings wait for a
+ * boot. One that left the list and is dead is why it left: it holds nobody up.
+ */
+export function downIn(listed: readonly AssessedMachine[], leaving: readonly AssessedMachine[]): ReadonlyMap<MachineName, DownKind> {
+  const down = new Map<MachineName, DownKind>();
+  for (const { declared, fact, intents, drain, isMember, isReady } of listed) {
+    const isBusy = intents.length > 0;
+    if (!isMember && !isBusy) continue;
+    if (isBusy || !isReady) down.set(declared.name, "down");
+    else if (drain !== undefined) down.set(declared.name, "draining");
+    else if (fact?.staged !== undefined) down.set(declared.name, "staged");
+  }
+  for (const { declared, intents, drain } of leaving) {
+    if (intents.length > 0) down.set(declared.name, "down");
+    else if (drain !== undefined) down.set(declared.name, "draining");
+  }
+  return down;
+}
+
+/** Who holds places of one pool: a thousand machines that want one ask a thousand times. */
+class Holders {
+  /** In the order in which they are named. */
+  readonly #ranks: Map<MachineName, number>;
+  /** The names of each rank, sorted. */
+  readonly #sorted: readonly MachineName[][] = Array.from({ length: DOWN_FIRST + REASONS }, () => []);
+
+  constructor(down: ReadonlyMap<MachineName, DownKind>) {
+    this.#ranks = new Map([...down].map(([name, kind]) => [name, ranks[kind]]));
+    for (const [name, rank] of this.#ranks) this.#sorted[rank]?.push(name);
+    for (const names of this.#sorted) names.sort((a, b) => (a < b ? -1 : 1));
+  }
+
+  rankOf(name: MachineName): number | undefined {
+    return this.#ranks.get(name);
+  }
+
+  /** A machine that holds a place goes no further back. */
+  put(name: MachineName, rank: number): void {
+    const before = this.#ranks.get(name);
+    if (before !== undefined && before <= rank) return;
+    if (before !== undefined) this.#sorted[before]?.splice(this.#position(name, before), 1);
+    this.#ranks.set(name, rank);
+    this.#sorted[rank]?.splice(this.#position(name, rank), 0, name);
+  }
+
+  countBefore(name: MachineName, rank: number): number {
+    const ofLower = this.#sorted.slice(0, rank).reduce((sum, names) => sum + names.length, 0);
+    return ofLower + this.#position(name, rank);
+  }
+
+  /** The first of them, to be named. */
+  firstBefore(name: MachineName, own: number): readonly MachineName[] {
+    const first: MachineName[] = [];
+    for (const [other, rank] of this.#ranks) {
+      if (first.length === MOST_NAMED) break;
+      if (rank < own || (rank === own && other < name)) first.push(other);
+    }
+    return first;
+  }
+
+  /** How many names of a rank come before this one. */
+  #position(name: MachineName, rank: number): number {
+    const names = this.#sorted[rank] ?? [];
+    let [from, to] = [0, names.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((names[middle] ?? "") < name) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
 }

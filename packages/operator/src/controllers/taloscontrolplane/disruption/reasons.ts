@@ -12,3 +12,6 @@ export type Disruption = (typeof reasons)[number];
 export function rankOf(why: Disruption): number {
   return reasons.indexOf(why);
 }
+
+/** How many there are. */
+export const REASONS = reasons.length;

@@ -42,14 +42,19 @@ export function endOfContainer(
   return silentForMs(look) >= (isAccepted ? STOPPED_AFTER_MS : MISSED_AFTER_MS) ? "stopped" : undefined;
 }
 
-/** The facts with the moment at which a container that was asked to stop did not answer any more: when it answers again, somebody started it. */
-export function withStop(seen: Observed, facts: ClusterFacts, { look }: Pick<SeenMachine, "look">, intent: IntentFact): ClusterFacts {
-  const isStop =
+/** A container that was asked to stop does not answer any more. The moment is written down: when it answers again, somebody started it. */
+export function isStop(seen: Observed, { look }: Pick<SeenMachine, "look">, intent: IntentFact): boolean {
+  return (
     intent.stoppedAt === undefined &&
     isPlainlySilent(look) &&
     silentForMs(look) >= SILENT_AT_LEAST_MS &&
-    seen.sent.has(`Reset/${intent.machine}`);
-  if (!isStop) return facts;
+    seen.sent.has(`Reset/${intent.machine}`)
+  );
+}
+
+/** The facts with that moment. */
+export function withStop(seen: Observed, facts: ClusterFacts, machine: Pick<SeenMachine, "look">, intent: IntentFact): ClusterFacts {
+  if (!isStop(seen, machine, intent)) return facts;
   return {
     ...facts,
     intents: facts.intents.map((one) =>

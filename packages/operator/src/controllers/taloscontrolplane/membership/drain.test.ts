@@ -249,7 +249,7 @@ test("the action names the machine that was written down, at its address", () =>
 
 test("the condition carries the gravest of several drains and tells all of them", () => {
   const state = (drains: ReadonlyMap<string, SeenDrain>): ReturnType<typeof drainsState> =>
-    drainsState(observed({ workers: [worker(2)], facts: facts({ bootstrapDone: founded }), drains }));
+    drainsState(assess(observed({ workers: [worker(2)], facts: facts({ bootstrapDone: founded }), drains })));
   assert.equal(state(new Map()), undefined);
   const both = state(
     new Map([
@@ -265,12 +265,14 @@ test("the condition says of a machine that died while it was drained that it doe
   const unreachable = drain({ kind: "unreachable", detail: "the machine does not tell the name of its Node" });
   const after = (ms: number): ReturnType<typeof drainsState> =>
     drainsState(
-      observed({
-        workers: [worker(1)],
-        facts: facts({ bootstrapDone: founded }),
-        looks: { [address]: silentSince(NOW - ms) },
-        drains: new Map([[name, unreachable]]),
-      }),
+      assess(
+        observed({
+          workers: [worker(1)],
+          facts: facts({ bootstrapDone: founded }),
+          looks: { [address]: silentSince(NOW - ms) },
+          drains: new Map([[name, unreachable]]),
+        }),
+      ),
     );
   assert.match(after(1_000)?.message ?? "", /cannot be drained, for it does not answer/);
   assert.equal(after(MINUTE), undefined);

@@ -71,10 +71,9 @@ export function readyToDisturb(assessed: Assessment, name: MachineName): DrainAn
 const ready: DrainAnswer = { kind: "ready" };
 
 /** Reason and sentence about drains that are under way, for the condition; `undefined` when there is none. */
-export function drainsState(seen: Observed): { readonly reason: ReasonOf<"Draining">; readonly message: string } | undefined {
-  const machines = [...seen.machines, ...seen.former];
+export function drainsState({ seen, byName }: Assessment): { readonly reason: ReasonOf<"Draining">; readonly message: string } | undefined {
   const told = [...(seen.drains ?? [])].flatMap(([name, drain]) => {
-    const machine = machines.find(({ declared }) => declared.name === name);
+    const machine = byName.get(name);
     // Nobody waits for the drain of a dead machine any more.
     return machine === undefined || isDead(machine) || drain.state?.kind === "no-node"
       ? []

@@ -2,7 +2,7 @@ import { machineNameFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { mayHoldConfig } from "../record/facts.ts";
 import { onlyInstalled, placeOfTold, saysConfigured } from "./told-machines.ts";
-import type { DeclaredMachine } from "../../../model/machine.ts";
+import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
 import type { SeenRecord } from "../../../model/observation.ts";
 import type { MachinePlace } from "../../../model/record.ts";
 
@@ -25,20 +25,21 @@ export function formerMachines(
 ): readonly DeclaredMachine[] {
   const names = new Set(declared.map((machine) => machine.name));
   const known = record?.facts.machines.filter(mayHoldConfig) ?? toldPlaces(declared, tellers);
-  return known
-    .filter((fact) => !names.has(fact.name))
-    .map((fact) => ({
-      name: fact.name,
-      role: fact.role,
-      address: fact.address,
-      owner:
-        fact.role === "controlplane"
-          ? ({ kind: "TalosControlPlane", name: tellers.controlPlane.metadata.name } as const)
-          : ({ kind: "TalosWorker", name: poolNameOf(fact, tellers) } as const),
-      field: `ClusterRecord ${fact.name}`,
-      version: record?.facts.talosVersion ?? "",
-      machineSpec: {},
-    }));
+  const former = known.filter((fact) => !names.has(fact.name));
+  if (former.length === 0) return [];
+  const objects = new Map(tellers.machineObjects.map((object) => [object.metadata.name, object]));
+  return former.map((fact) => ({
+    name: fact.name,
+    role: fact.role,
+    address: fact.address,
+    owner:
+      fact.role === "controlplane"
+        ? ({ kind: "TalosControlPlane", name: tellers.controlPlane.metadata.name } as const)
+        : ({ kind: "TalosWorker", name: poolNameOf(fact, tellers.workers, objects) } as const),
+    field: `ClusterRecord ${fact.name}`,
+    version: record?.facts.talosVersion ?? "",
+    machineSpec: {},
+  }));
 }
 
 function toldPlaces(declared: readonly DeclaredMachine[], { machineObjects, installed }: Tellers): readonly MachinePlace[] {
@@ -47,8 +48,12 @@ function toldPlaces(declared: readonly DeclaredMachine[], { machineObjects, inst
 }
 
 /** The pool that a former worker belonged to, as the record, its TalosMachine or its name tells; empty when none of them does. */
-function poolNameOf({ name, address, pool }: MachinePlace, { workers, machineObjects }: Tellers): string {
-  const told = pool ?? machineObjects.find((object) => object.metadata.name === name)?.spec?.workerRef?.name;
+function poolNameOf(
+  { name, address, pool }: MachinePlace,
+  workers: readonly TalosWorker[],
+  objects: ReadonlyMap<MachineName, TalosMachine>,
+): string {
+  const told = pool ?? objects.get(name)?.spec?.workerRef?.name;
   if (told !== undefined) return told;
   return workers.find((worker) => machineNameFor(worker.metadata.name, { kind: "address", address }) === name)?.metadata.name ?? "";
 }

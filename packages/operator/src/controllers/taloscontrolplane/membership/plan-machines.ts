@@ -6,6 +6,7 @@ import { elapsedMs } from "../../../elapsed.ts";
 import { wantedDisk, wantedSelector } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
+import { FactsDraft } from "../record/facts-draft.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withMachines } from "../record/facts.ts";
 import { RecordRoom, withoutLongGone } from "../record/room.ts";
 import { asMade } from "../spec/fixed-properties.ts";
@@ -143,32 +144,32 @@ function noRoomFor({ name, role }: DeclaredMachine): StoppedMachine {
  * Those of pools that are deleted, and machines that nobody lists any more, count too: they are to be wiped. Beside them those that only a TalosMachine tells of.
  */
 export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped: ReadonlySet<MachineName> = new Set()): ClusterFacts {
+  const draft = new FactsDraft(withTold(seen, facts));
   let room: RecordRoom | undefined;
-  return [...seen.machines, ...seen.former].reduce(
-    (next, { declared, look }) => {
-      const known = machineFact(facts, declared.name);
-      if (look.kind !== "running" || stopped.has(declared.name)) return next;
-      // One that was released as it was, and is listed again, runs with this cluster's keys all the same.
-      if (
-        mayHoldConfig(known)
-          ? !(isMadeAnew(facts) && isOnlyTold(known)) || look.hardware === undefined
-          : known !== undefined && isOwnerGoing(seen, declared)
-      )
-        return next;
-      const met = metRunning(seen, facts, declared, look);
-      // Everybody else would not be written down either.
-      room ??= new RecordRoom(next);
-      if (!room.tryTake(met)) return next;
-      return withDecisions(withMachine(next, met), {
-        at: seen.now,
-        action: "Learn",
-        reason: "MetRunning",
-        machine: declared.name,
-        message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
-      });
-    },
-    withTold(seen, facts),
-  );
+  for (const { declared, look } of [...seen.machines, ...seen.former]) {
+    const known = machineFact(facts, declared.name);
+    if (look.kind !== "running" || stopped.has(declared.name)) continue;
+    // One that was released as it was, and is listed again, runs with this cluster's keys all the same.
+    if (
+      mayHoldConfig(known)
+        ? !(isMadeAnew(facts) && isOnlyTold(known)) || look.hardware === undefined
+        : known !== undefined && isOwnerGoing(seen, declared)
+    )
+      continue;
+    const met = metRunning(seen, facts, declared, look);
+    // Everybody else would not be written down either.
+    room ??= new RecordRoom(draft.before);
+    if (!room.tryTake(met)) continue;
+    draft.put(met);
+    draft.decide({
+      at: seen.now,
+      action: "Learn",
+      reason: "MetRunning",
+      machine: declared.name,
+      message: `Runs with this cluster's keys at ${declared.address}, and the record did not know it.`,
+    });
+  }
+  return draft.facts();
 }
 
 /**

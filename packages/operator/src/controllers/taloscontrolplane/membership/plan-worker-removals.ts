@@ -1,25 +1,15 @@
 import { isReadyNode } from "../conditions/machine-state.ts";
 import { controlPlaneMargin } from "../disruption/control-plane-margin.ts";
 import { poolBudgets } from "../disruption/pool-budget.ts";
-import type { PoolBudgets } from "../disruption/pool-budget.ts";
+import type { Place, PoolBudgets } from "../disruption/pool-budget.ts";
 import { whyHeld } from "../disruption/slot-words.ts";
-import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
+import { once } from "../once.ts";
+import { endOfContainer, isContainer, isStop, KEEPS_VOLUMES, wordsOfEnd } from "./container-end.ts";
 import { readyToDisturb } from "./drain.ts";
-import { intentOn, machineFact, withDecisions, withIntent, withoutIntent } from "../record/facts.ts";
-import { intentsThatFit } from "../record/room.ts";
-import {
-  isWiped,
-  LATE_MS,
-  leaversOf,
-  mayAskAgain,
-  policyOf,
-  poolOf,
-  released,
-  resetIntent,
-  unreachable,
-  waits,
-  wipeForbidden,
-} from "./removal.ts";
+import { FactsDraft } from "../record/facts-draft.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
+import { IntentRoom } from "../record/room.ts";
+import { isWiped, LATE_MS, leaversOf, mayAskAgain, policyOf, poolOf, resetIntent, unreachable, waits, wipeForbidden } from "./removal.ts";
 import type { Leaver } from "./removal.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -33,56 +23,76 @@ import type { Assessment } from "../../../model/assessment.ts";
  */
 export function planWorkerRemovals(assessed: Assessment, facts: ClusterFacts): RemovalStep {
   const { seen } = assessed;
-  const actions: Action[] = [];
-  const removals: Removal[] = [];
-  let next = withdrawn(seen, facts);
-  const budgets = poolBudgets(assessed, next);
-  for (const leaver of leaversOf(seen, next, "worker").toSorted(engagedFirst(seen, next))) {
-    const step = planOne(assessed, next, leaver, budgets);
-    next = step.facts;
-    if (step.removals.some(({ reason }) => reason === "Draining" || reason === "Resetting")) budgets.take(leaver.machine);
-    actions.push(...step.actions);
-    removals.push(...step.removals);
+  const margin = once(() => controlPlaneMargin(assessed, facts));
+  const planning: Planning = { assessed, draft: new FactsDraft(facts), budgets: poolBudgets(assessed), margin, actions: [], removals: [] };
+  withdraw(planning);
+  for (const leaver of leaversOf(seen, facts, "worker").toSorted(engagedFirst(seen, facts))) {
+    const said = planOne(planning, leaver);
+    if (said === undefined) continue;
+    if (said.reason === "Draining" || said.reason === "Resetting") planning.budgets.take(leaver.machine);
+    planning.removals.push(said);
   }
-  return { facts: next, actions, removals };
+  return { facts: planning.draft.facts(), actions: planning.actions, removals: planning.removals };
 }
 
-function planOne(assessed: Assessment, facts: ClusterFacts, leaver: Leaver, budgets: PoolBudgets): RemovalStep {
+/** What becomes of the pass, as one worker after another is planned. */
+interface Planning {
+  readonly assessed: Assessment;
+  readonly draft: FactsDraft;
+  readonly budgets: PoolBudgets;
+  readonly margin: () => ReturnType<typeof controlPlaneMargin>;
+  readonly actions: Action[];
+  readonly removals: Removal[];
+  /** Counted when the first wipe is written down. */
+  room?: IntentRoom;
+}
+
+/** @returns what is said of it; `undefined` = it is let go */
+function planOne(planning: Planning, leaver: Leaver): Removal | undefined {
+  const { assessed, draft } = planning;
   const { seen } = assessed;
   const { machine, fact } = leaver;
+  const facts = draft.before;
   const intent = intentOn(facts, fact.name, "Reset");
-  const say = (reason: Removal["reason"], message: string): RemovalStep => ({
-    facts,
-    actions: [],
-    removals: [waits(fact, reason, message)],
-  });
-  const letGo = (reason: string, message: string): RemovalStep => ({
-    facts: released(seen, facts, fact, reason, message),
-    actions: [],
-    removals: [],
-  });
-  if (isWiped(facts, leaver)) return letGo("AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
-  const pool = poolOf(seen, machine);
+  const say = (reason: Removal["reason"], message: string): Removal => waits(fact, reason, message);
+  if (isWiped(facts, leaver)) return letGo(planning, leaver, "AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
   const forbidden = wipeForbidden(seen, leaver);
   if (forbidden !== undefined) return say("ConfirmationRequired", forbidden);
+  const pool = poolOf(seen, machine);
   if (intent === undefined && policyOf(pool?.spec) === "preserve")
-    return letGo("Preserved", `${fact.name} is released as it is: deletionPolicy of ${machine.declared.owner.name} is preserve.`);
+    return letGo(
+      planning,
+      leaver,
+      "Preserved",
+      `${fact.name} is released as it is: deletionPolicy of ${machine.declared.owner.name} is preserve.`,
+    );
 
   const end = intent !== undefined && isContainer(machine.look, fact) ? endOfContainer(seen, machine, intent) : undefined;
-  if (end !== undefined) return letGo(end === "stopped" ? "Stopped" : "StartedAgain", wordsOfEnd(fact.name, end));
+  if (end !== undefined) return letGo(planning, leaver, end === "stopped" ? "Stopped" : "StartedAgain", wordsOfEnd(fact.name, end));
   if (machine.look.kind !== "running") {
-    if (intent !== undefined && isContainer(machine.look, fact) && machine.look.kind === "silent")
-      return { ...say("Resetting", stopping(fact.name)), facts: withStop(seen, facts, machine, intent) };
-    if (intent === undefined) return { facts, actions: [], removals: [unreachable(facts, machine, fact)] };
+    if (intent !== undefined && isContainer(machine.look, fact) && machine.look.kind === "silent") {
+      if (isStop(seen, machine, intent)) draft.replace(intent, { ...intent, stoppedAt: seen.now });
+      return say("Resetting", stopping(fact.name));
+    }
+    if (intent === undefined) return unreachable(facts, machine, fact);
     if (seen.now < intent.deadline) return say("Resetting", resetting(fact.name));
-    return { ...say("MachineUnreachable", unreachable(facts, machine, fact).message), facts: closed(seen, facts, intent, "Silent") };
+    close(planning, intent, "Silent");
+    return say("MachineUnreachable", unreachable(facts, machine, fact).message);
   }
-  if (intent !== undefined) return pursue(seen, facts, leaver, intent);
+  if (intent !== undefined) return pursue(planning, leaver, intent);
   // A machine on its way down takes no wipe, or forgets it in its boot.
   if (intentOn(facts, fact.name, "Reboot") !== undefined)
     return say("WaitingForTurn", `${fact.name} leaves once it has booted: it was asked to a moment ago.`);
+  return begin(planning, leaver);
+}
 
-  const margin = controlPlaneMargin(assessed, facts);
+/** Writes the wipe of a worker that runs down and sends it, once it may be disturbed. */
+function begin(planning: Planning, leaver: Leaver): Removal {
+  const { assessed, draft, budgets } = planning;
+  const { seen } = assessed;
+  const { machine, fact } = leaver;
+  const say = (reason: Removal["reason"], message: string): Removal => waits(fact, reason, message);
+  const margin = planning.margin();
   // Before the bootstrap there is no control plane that it could be left alone for.
   if (margin.kind === "none" && margin.holder.kind !== "founding")
     return say("WaitingForTurn", `${fact.name} leaves later: ${whyHeld(margin.holder)}.`);
@@ -90,67 +100,74 @@ function planOne(assessed: Assessment, facts: ClusterFacts, leaver: Leaver, budg
   if (place.kind === "none")
     return say(
       "WaitingForTurn",
-      `${fact.name} leaves when fewer machines of ${machine.declared.owner.name} are down: ${place.others.join(", ")}; ${place.limit} may be (maxUnavailable).`,
+      `${fact.name} leaves when fewer machines of ${machine.declared.owner.name} are down: ${namesOf(place)}; ${place.limit} may be (maxUnavailable).`,
     );
   const drain = readyToDisturb(assessed, fact.name);
-  if (drain.kind !== "ready")
-    return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
+  if (drain.kind !== "ready") {
+    if (drain.kind === "act") planning.actions.push(...drain.actions);
+    return say("Draining", drain.message);
+  }
   const opened = resetIntent(seen, leaver, "The pool no longer lists this worker.");
-  if (intentsThatFit(facts, opened) === 0)
+  planning.room ??= new IntentRoom(draft.facts());
+  if (!planning.room.tryTake(opened))
     return say("WaitingForTurn", `${fact.name} leaves later: as many machines are being changed as the record holds.`);
-  const next = withDecisions(withIntent(facts, opened), {
+  draft.open(opened);
+  draft.decide({
     at: seen.now,
     action: "Reset",
     reason: "NotListed",
     machine: fact.name,
     message: `${fact.name} is to be ${isContainer(machine.look, fact) ? "stopped" : "wiped"}: ${machine.declared.owner.name} no longer lists it.`,
   });
-  return pursue(seen, next, leaver, opened);
+  return pursue(planning, leaver, opened);
 }
 
 /** Goes on with a wipe that stands in the record. */
-function pursue(seen: Observed, facts: ClusterFacts, { machine, fact }: Leaver, intent: IntentFact): RemovalStep {
+function pursue({ assessed: { seen }, actions }: Planning, { machine, fact }: Leaver, intent: IntentFact): Removal {
   const isAtWork = machine.look.kind === "running" && machine.look.stage === "resetting" && seen.now < intent.deadline;
-  const actions: Action[] =
-    isAtWork || !seen.mayDisturb || !mayAskAgain(seen, `Reset/${fact.name}`)
-      ? []
-      : [
-          {
-            kind: "ResetMachine",
-            machine: fact.name,
-            address: intent.address,
-            ifUuid: intent.uuid,
-            isGraceful: true,
-            ifUnlisted: "worker",
-          },
-        ];
-  const words = isContainer(machine.look, fact) ? stopping(fact.name) : resetting(fact.name);
-  return { facts, actions, removals: [waits(fact, "Resetting", words)] };
+  if (!isAtWork && seen.mayDisturb && mayAskAgain(seen, `Reset/${fact.name}`))
+    actions.push({
+      kind: "ResetMachine",
+      machine: fact.name,
+      address: intent.address,
+      ifUuid: intent.uuid,
+      isGraceful: true,
+      ifUnlisted: "worker",
+    });
+  return waits(fact, "Resetting", isContainer(machine.look, fact) ? stopping(fact.name) : resetting(fact.name));
 }
 
 /** Wipes of workers that are listed again: closed when nothing can come of them any more. */
-function withdrawn(seen: Observed, facts: ClusterFacts): ClusterFacts {
-  return facts.intents.reduce((known, intent) => {
-    if (intent.role !== "worker" || intent.what !== "Reset") return known;
-    const machine = seen.machines.find(({ declared }) => declared.name === intent.machine);
-    if (machine === undefined || poolOf(seen, machine)?.metadata.deletionTimestamp !== undefined) return known;
-    const fact = machineFact(known, intent.machine);
-    if (fact !== undefined && isWiped(known, { machine, fact }))
-      return released(seen, known, fact, "AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
+function withdraw(planning: Planning): void {
+  const { assessed, draft } = planning;
+  const { seen, byName } = assessed;
+  const facts = draft.before;
+  for (const intent of facts.intents) {
+    if (intent.role !== "worker" || intent.what !== "Reset") continue;
+    const machine = byName.get(intent.machine);
+    if (machine?.isListed !== true || machine.pool?.metadata.deletionTimestamp !== undefined) continue;
+    const fact = machineFact(facts, intent.machine);
+    if (fact !== undefined && isWiped(facts, { machine, fact })) {
+      letGo(planning, { machine, fact }, "AnswersInMaintenance", `${fact.name} answers in maintenance mode.`);
+      continue;
+    }
     const isAtWork = machine.look.kind !== "running" || machine.look.stage === "resetting";
-    return isAtWork || seen.now < intent.deadline + LATE_MS ? known : closed(seen, known, intent, "ListedAgain");
-  }, facts);
+    if (!isAtWork && seen.now >= intent.deadline + LATE_MS) close(planning, intent, "ListedAgain");
+  }
 }
 
-function closed(seen: Observed, facts: ClusterFacts, intent: IntentFact, reason: string): ClusterFacts {
-  const message = `The wipe of ${intent.machine} did not take place.`;
-  return withDecisions(withoutIntent(facts, intent.machine, intent.what), {
-    at: seen.now,
-    action: "CloseReset",
-    reason,
-    machine: intent.machine,
-    message,
-  });
+function letGo({ assessed: { seen }, draft }: Planning, { fact }: Leaver, reason: string, message: string): undefined {
+  draft.release(fact, seen.now, reason, message);
+}
+
+function close({ assessed: { seen }, draft }: Planning, { machine, what }: IntentFact, reason: string): void {
+  draft.close(machine, what);
+  draft.decide({ at: seen.now, action: "CloseReset", reason, machine, message: `The wipe of ${machine} did not take place.` });
+}
+
+/** Those that are down, the first of them by name. */
+function namesOf({ count, others }: Place & { readonly kind: "none" }): string {
+  return `${others.join(", ")}${count > others.length ? ` and ${count - others.length} more` : ""}`;
 }
 
 function stopping(name: string): string {

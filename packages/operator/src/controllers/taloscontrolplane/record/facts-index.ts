@@ -6,6 +6,8 @@ export interface MachineIndex {
   readonly byName: ReadonlyMap<MachineName, MachineFact>;
   /** By SMBIOS UUID, in their order. */
   readonly byUuid: ReadonlyMap<string, readonly MachineFact[]>;
+  /** Those that were released, in their order. */
+  readonly released: readonly MachineFact[];
 }
 
 /** Facts never change, they are replaced: an index is made once for each list, when it is first asked for, and goes with it. */
@@ -21,7 +23,11 @@ export function indexOfMachines({ machines }: Pick<ClusterFacts, "machines">): M
     // Of two of one name the first counts, as everywhere.
     if (!byName.has(fact.name)) byName.set(fact.name, fact);
   }
-  const index = { byName, byUuid: Map.groupBy(machines, ({ uuid }) => uuid) };
+  const index = {
+    byName,
+    byUuid: Map.groupBy(machines, ({ uuid }) => uuid),
+    released: machines.filter(({ releasedAt }) => releasedAt !== undefined),
+  };
   machineIndexes.set(machines, index);
   return index;
 }

@@ -47,6 +47,25 @@ export class RecordRoom {
   }
 }
 
+/** Room for effects on workers in a record, counted down as they are written down. */
+export class IntentRoom {
+  #bytes: number;
+  #isEmpty: boolean;
+
+  constructor({ machines, intents }: ClusterFacts) {
+    this.#bytes = [...machines, ...intents].reduce((sum, one) => sum + sizeOf(one), 0);
+    this.#isEmpty = intents.length === 0;
+  }
+
+  /** Takes the room for an intent; false = there is none. The first one always has it, so that whatever is there is brought to its end. */
+  tryTake(intent: IntentFact): boolean {
+    if (!this.#isEmpty && this.#bytes + sizeOf(intent) > MOST_BYTES) return false;
+    this.#bytes += sizeOf(intent);
+    this.#isEmpty = false;
+    return true;
+  }
+}
+
 /** How many more effects on workers can be written down now; at least one, so that whatever is there is brought to its end. */
 export function intentsThatFit({ machines, intents }: ClusterFacts, next: IntentFact): number {
   const taken = [...machines, ...intents].reduce((sum, one) => sum + sizeOf(one), 0);

@@ -2,7 +2,8 @@ import { annotations } from "@talos-operator/api";
 import { routeOfState } from "../config-changes/config-plan.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, TRY_MS } from "../config-changes/config-intents.ts";
 import { pathsOf } from "../config-changes/config-words.ts";
-import { machineFact, withDecisions, withIntent, withMachine } from "../record/facts.ts";
+import { FactsDraft } from "../record/facts-draft.ts";
+import { machineFact, withDecisions, withMachine } from "../record/facts.ts";
 import { intentsThatFit } from "../record/room.ts";
 import { withMembers } from "./membership.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
@@ -42,17 +43,12 @@ export const changeConfig: Rule = {
       facts,
       rollout.next.flatMap((plan) => begin(seen, plan) ?? []),
     );
-    const next = begun.reduce(
-      (before, { intent, reason }) =>
-        withDecisions(withIntent(before, intent), {
-          at: seen.now,
-          action: intent.what,
-          reason,
-          machine: intent.machine,
-          message: intent.why,
-        }),
-      facts,
-    );
+    const draft = new FactsDraft(facts);
+    for (const { intent, reason } of begun) {
+      draft.open(intent);
+      draft.decide({ at: seen.now, action: intent.what, reason, machine: intent.machine, message: intent.why });
+    }
+    const next = draft.facts();
     return {
       actions: [...(begun.length === 0 ? [] : [write(next, "ConfigIntent")]), ...rollout.actions, ...begun.map(({ action }) => action)],
     };
@@ -90,15 +86,15 @@ function retried(
 }
 
 function learn(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[]): ClusterFacts {
-  return plans.reduce((before, { state, machine }) => {
-    if (state.kind !== "learn") return before;
-    const next = withMachine(before, state.next);
+  const draft = new FactsDraft(facts);
+  for (const { state, machine } of plans) {
+    if (state.kind !== "learn") continue;
+    draft.put(state.next);
     // The first reading of a configuration that the operator sent is no news.
-    const isNews = state.next.configHash !== undefined && state.next.failed !== undefined;
-    return isNews
-      ? withDecisions(next, { at: seen.now, action: "Learn", reason: "ConfigRead", machine: machine.declared.name, message: state.why })
-      : next;
-  }, facts);
+    if (state.next.configHash !== undefined && state.next.failed !== undefined)
+      draft.decide({ at: seen.now, action: "Learn", reason: "ConfigRead", machine: machine.declared.name, message: state.why });
+  }
+  return draft.facts();
 }
 
 /** As many as can be written down; the others follow. */

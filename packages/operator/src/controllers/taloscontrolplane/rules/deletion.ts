@@ -1,16 +1,7 @@
 import { annotations, bundleSecretName, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { DeletionPolicy, ReasonOf } from "@talos-operator/api";
-import {
-  controlPlaneIntent,
-  factsOf,
-  intentOn,
-  machineFact,
-  mayHoldConfig,
-  withDecisions,
-  withIntent,
-  withMachine,
-  withoutIntent,
-} from "../record/facts.ts";
+import { controlPlaneIntent, factsOf, intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import { FactsDraft } from "../record/facts-draft.ts";
 import { controlPlaneMargin } from "../disruption/control-plane-margin.ts";
 import type { MarginHolder } from "../disruption/control-plane-margin.ts";
 import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
@@ -28,8 +19,8 @@ import { withUnknownRunning } from "../membership/plan-machines.ts";
 import { COMES_BACK_MS, isMadeAnew, saysConfigured, signOfEarlierLife } from "../membership/told-machines.ts";
 import { projectWithout } from "../membership/quorum.ts";
 import { compareIdentity } from "../membership/proven-look.ts";
-import { endOfContainer, isContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "../membership/container-end.ts";
-import { configMayArriveUntil, released } from "../membership/removal.ts";
+import { endOfContainer, isContainer, isStop, KEEPS_VOLUMES, wordsOfEnd } from "../membership/container-end.ts";
+import { configMayArriveUntil } from "../membership/removal.ts";
 import { adopt, isOfAnother } from "./adoption.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -250,7 +241,8 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
   const facts = factsOf(seen);
   if (seen.record.kind === "unknown") return waits("Blocked", seen, `The ClusterRecord cannot be read: ${seen.record.detail}.`);
   const objects = new Set(seen.machineObjects.map((object) => object.metadata.name));
-  let next = facts === undefined ? undefined : withoutOthers(seen, facts, machines);
+  const draft = facts === undefined ? undefined : new FactsDraft(withoutOthers(seen, facts, machines));
+  const former = new Set(seen.former);
   const resets: Action[] = [];
   const drains: Action[] = [];
   const gone: SeenMachine[] = [];
@@ -259,7 +251,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
   // The record holds one open control-plane intent; the next one is opened only after this one was seen closed.
   let hasBegunControlPlane = false;
   let intentsLeft: number | undefined;
-  const other = controlPlaneIntent(next);
+  const other = controlPlaneIntent(draft?.before);
   if (isClusterGoing && other !== undefined && other.what !== "Reset")
     waiting.push({
       reason: "Resetting",
@@ -270,7 +262,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
     const { declared, look } = machine;
     const fact = machineFact(facts, declared.name);
     const intent = intentOn(facts, declared.name, "Reset");
-    const isFormer = seen.former.includes(machine);
+    const isFormer = former.has(machine);
     const shownBy = mayShowUntil(seen, machine, facts);
     if (shownBy !== undefined && !isAbandoned(seen, machine, facts)) {
       waiting.push({
@@ -282,8 +274,8 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
     if (!hasToBeWiped(seen, machine, facts)) {
       if (!isFormer || objects.has(declared.name)) gone.push(machine);
       // A pool goes and its machines stay: they are nobody's from here on. With the whole cluster the record is kept as it is.
-      if (!isClusterGoing && next !== undefined && mayHoldConfig(fact))
-        next = released(seen, next, fact, "Preserved", `${declared.name} is released as it is: deletionPolicy is preserve.`);
+      if (!isClusterGoing && draft !== undefined && mayHoldConfig(fact))
+        draft.release(fact, seen.now, "Preserved", `${declared.name} is released as it is: deletionPolicy is preserve.`);
       continue;
     }
     // Another machine at its address proves nothing about it.
@@ -308,15 +300,8 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
           : end === "stopped"
             ? "Stopped"
             : "StartedAgain";
-      if (next !== undefined && fact !== undefined) {
-        next = withDecisions(withoutIntent(withMachine(next, { ...fact, releasedAt: seen.now }), declared.name), {
-          at: seen.now,
-          action: "Release",
-          reason,
-          machine: declared.name,
-          message: end === undefined ? `${declared.name} is released.` : wordsOfEnd(declared.name, end),
-        });
-      }
+      if (draft !== undefined && fact !== undefined)
+        draft.release(fact, seen.now, reason, end === undefined ? `${declared.name} is released.` : wordsOfEnd(declared.name, end));
       continue;
     }
     if (seen.unknownMode !== undefined) {
@@ -336,8 +321,8 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
     const busy = inContainer
       ? `${declared.name} is being stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`
       : `${declared.name} is being wiped; it is released once it answers in maintenance mode.`;
-    if (inContainer && look.kind === "silent" && intent !== undefined && next !== undefined) {
-      next = withStop(seen, next, machine, intent);
+    if (inContainer && look.kind === "silent" && intent !== undefined && draft !== undefined) {
+      if (isStop(seen, machine, intent)) draft.replace(intent, { ...intent, stoppedAt: seen.now });
       waiting.push({ reason: "Resetting", message: busy });
       continue;
     }
@@ -376,7 +361,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
       }
       if (declared.role === "controlplane" && hasBegunControlPlane) continue;
       if (declared.role === "controlplane") hasBegunControlPlane = true;
-      if (next !== undefined) {
+      if (draft !== undefined) {
         const opened: IntentFact = {
           what: "Reset",
           machine: declared.name,
@@ -387,13 +372,14 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
           deadline: seen.now + WIPE_TAKES_MS,
           why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
         };
-        intentsLeft ??= intentsThatFit(next, opened);
+        intentsLeft ??= intentsThatFit(draft.facts(), opened);
         if (declared.role === "worker" && intentsLeft <= 0) {
           waiting.push({ reason: "Resetting", message: `${declared.name} is wiped later: as many are being wiped as the record holds.` });
           continue;
         }
         intentsLeft -= 1;
-        next = withDecisions(withIntent(next, opened), {
+        draft.open(opened);
+        draft.decide({
           at: seen.now,
           action: "Reset",
           reason: "Deleted",
@@ -424,6 +410,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
   const removals = gone
     .filter((machine) => objects.has(machine.declared.name))
     .map((machine): Action => ({ kind: "DeleteMachine", name: machine.declared.name }));
+  const next = draft?.facts();
   const writes: Action[] =
     next !== undefined && next !== facts && seen.record.kind === "present"
       ? [{ kind: "WriteRecord", ifResourceVersion: seen.record.value.resourceVersion, facts: next, why: "Deletion" }]
@@ -435,7 +422,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
   if (
     actions.length === 0 &&
     first === undefined &&
-    gone.length === machines.filter((machine) => !seen.former.includes(machine)).length &&
+    gone.length === machines.filter((machine) => !former.has(machine)).length &&
     removals.length === 0
   )
     return undefined;

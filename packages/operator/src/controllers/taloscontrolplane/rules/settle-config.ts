@@ -15,13 +15,14 @@ import {
 import type { Ending } from "../config-changes/config-intents.ts";
 import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
 import { withoutAwaited } from "../conditions/awaited-network.ts";
+import { FactsDraft } from "../record/facts-draft.ts";
 import { factsOf } from "../record/facts.ts";
 import { isOfAnother } from "./adoption.ts";
 import { metaSettings } from "../config-changes/meta-plan.ts";
 import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
 import { failureWords } from "../../../report/failures.ts";
 import { GOING_STAGES } from "../membership/quorum.ts";
-import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
+import type { IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
@@ -47,14 +48,15 @@ export const settleConfig: Rule = {
     const { seen } = assessed;
     if (seen.record.kind !== "present") return undefined;
     const { facts, resourceVersion } = seen.record.value;
-    let next: ClusterFacts = facts;
+    const draft = new FactsDraft(facts);
     const actions: Action[] = [];
     for (const intent of configIntents(facts)) {
       const step = stepOf(assessed, intent);
       if (step === undefined) continue;
       if ("kind" in step) actions.push(step);
-      else next = endIntent(next, intent, seen.now, step);
+      else endIntent(draft, intent, seen.now, step);
     }
+    const next = draft.facts();
     if (next !== facts) actions.unshift({ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "ConfigSettled" });
     return actions.length === 0 ? undefined : { actions };
   },
@@ -73,11 +75,9 @@ export const releaseConfig: Rule = {
     const { facts, resourceVersion } = seen.record.value;
     const leaving = configIntents(facts).filter((intent) => isLeaving(seen, intent) && mayBeForgotten(seen, intent));
     if (leaving.length === 0) return undefined;
-    const next = leaving.reduce(
-      (before, intent) => endIntent(before, intent, seen.now, { reason: "Gone", message: `${intent.machine} leaves the cluster.` }),
-      facts,
-    );
-    return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "ConfigReleased" }] };
+    const draft = new FactsDraft(facts);
+    for (const intent of leaving) endIntent(draft, intent, seen.now, { reason: "Gone", message: `${intent.machine} leaves the cluster.` });
+    return { actions: [{ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: draft.facts(), why: "ConfigReleased" }] };
   },
 };
 

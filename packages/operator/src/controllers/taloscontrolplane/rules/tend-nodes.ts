@@ -1,11 +1,9 @@
 import { elapsedMs } from "../../../elapsed.ts";
 import { factsOf } from "../record/facts.ts";
-import { formerNodeOwner } from "../membership/node-owners.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SentEffect } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
-import type { SeenNode } from "../../../model/workload.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 
 /** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */
@@ -31,7 +29,7 @@ export const tendNodes: Rule = {
     const facts = factsOf(seen);
     if (seen.nodes === undefined || facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
     if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
-    const actions = [...uncordons(assessed), ...deletions(seen, facts)];
+    const actions = [...uncordons(assessed), ...deletions(assessed)];
     if (actions.length > 0) return { actions };
     return isLookDue(assessed, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
   },
@@ -46,7 +44,7 @@ export function hasNodesToTend(assessed: Assessment): boolean {
   const isRecent = ({ releasedAt }: MachineFact): boolean => releasedAt !== undefined && elapsedMs(releasedAt, seen.now) < TENDED_MS;
   return (
     facts.machines.some((fact) => isRecent(fact) && (fact.releasedAt ?? 0) >= nodes.at) ||
-    leftBehind(seen, facts).some(({ fact }) => isRecent(fact))
+    assessed.leftNodes.some(({ fact }) => isRecent(fact))
   );
 }
 
@@ -60,28 +58,10 @@ function uncordons(assessed: Assessment): readonly Action[] {
   );
 }
 
-function deletions(seen: Observed, facts: ClusterFacts): readonly Action[] {
-  return leftBehind(seen, facts).flatMap(({ fact, node }): readonly Action[] =>
+function deletions({ seen, leftNodes }: Assessment): readonly Action[] {
+  return leftNodes.flatMap(({ fact, node }): readonly Action[] =>
     node.isReady || !mayTry(seen, `DeleteNode/${fact.name}`) ? [] : [{ kind: "DeleteNode", machine: fact.name, node: node.name }],
   );
-}
-
-interface Leftover {
-  readonly fact: MachineFact;
-  readonly node: SeenNode;
-}
-
-/** Nodes of machines that were released, and are not asked for again. */
-function leftBehind(seen: Observed, facts: ClusterFacts): readonly Leftover[] {
-  return (seen.nodes?.nodes ?? []).flatMap((node) => {
-    const fact = formerNodeOwner(facts, node);
-    return fact === undefined || mayComeBack(seen, fact) ? [] : [{ fact, node }];
-  });
-}
-
-/** It was released as it was, stands in the list again, and may still run: a kubelet does not register a Node twice. One that waits in maintenance mode was wiped. */
-function mayComeBack(seen: Observed, fact: MachineFact): boolean {
-  return seen.machines.some(({ declared, look }) => declared.name === fact.name && look.kind !== "maintenance");
 }
 
 /** The Nodes are listed once by every leader, when machines were released, and while something is left to do: never as a routine. */
@@ -92,7 +72,7 @@ function isLookDue(assessed: Assessment, facts: ClusterFacts): boolean {
   const age = elapsedMs(nodes.at, seen.now);
   if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
   const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
-  const since = leftBehind(seen, facts).map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
+  const since = assessed.leftNodes.map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
   const idle = assessed.idleCordons;
   const isLeft = since.length > 0 || idle.length > 0;
   if (nodes.isStale || released >= nodes.at) return age >= LEFTOVER_LOOK_MS.shortest;

@@ -1,5 +1,5 @@
 import { canonicalAddress, controllerOf, machineNameFor } from "@talos-operator/api";
-import type { Machine, MachineAddress, MachineSpec, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import type { Machine, MachineAddress, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { ConfigReference, ResolvedConfig } from "../../../references/config-references.ts";
 import { emptyAddressBook } from "../../../references/references.ts";
 import type { AddressBook } from "../../../references/references.ts";
@@ -27,8 +27,8 @@ export interface AddressKnowledge {
  */
 export function machinesOf(pool: TalosControlPlane | TalosWorker, knowledge: AddressKnowledge = {}): readonly DeclaredMachine[] {
   const owner = { kind: pool.kind, name: pool.metadata.name };
-  const shared = sharedSettings(pool);
   const config = configOf(pool.spec?.configRef, knowledge.config?.(`${pool.kind}/${pool.metadata.name}`));
+  const shared = sharedSettings(pool, config.settings);
   const seen = new Set<string>();
   return (pool.spec?.metalSpec?.machines ?? []).flatMap((machine, index) => {
     const field = `spec.metalSpec.machines[${index}]`;
@@ -42,7 +42,7 @@ export function machinesOf(pool: TalosControlPlane | TalosWorker, knowledge: Add
         owner,
         field,
         version: machine.version ?? pool.spec?.version ?? DEFAULT_VERSION,
-        machineSpec: { ...withOwn(shared, machine), ...config.settings, ...hostnameOf(pool, machine) },
+        machineSpec: settingsOf(pool, shared, machine),
         ...withoutConfig(found, config.problem),
       },
     ];
@@ -95,11 +95,12 @@ export function withoutConfig(
 }
 
 /** A host name is one machine's: several that shared it would be one node to Kubernetes. */
-function sharedSettings({ spec }: TalosControlPlane | TalosWorker): MachineSpec {
+function sharedSettings({ spec }: TalosControlPlane | TalosWorker, config: Pick<MachineSettings, "base">): MachineSettings {
   const shared = spec?.metalSpec?.machineSpec ?? {};
-  if (shared.meta === undefined || (spec?.metalSpec?.machines ?? []).length < 2) return shared;
-  const { hostname: _hostname, ...meta } = shared.meta;
-  return { ...shared, meta };
+  const settings = config.base === undefined ? shared : { ...shared, ...config };
+  if (settings.meta === undefined || (spec?.metalSpec?.machines ?? []).length < 2) return settings;
+  const { hostname: _hostname, ...meta } = settings.meta;
+  return { ...settings, meta };
 }
 
 /** Nodes of a KubernetesCluster have the names of their Machines. */
@@ -108,16 +109,20 @@ function hostnameOf({ metadata }: TalosControlPlane | TalosWorker, { machineRef 
   return isComposed && machineRef?.name !== undefined ? { hostname: machineRef.name } : {};
 }
 
-/** Shared settings with those of one machine: image replaces, patches and documents are appended. */
-function withOwn(shared: MachineSpec, machine: Machine): MachineSpec {
-  return {
-    ...shared,
+/**
+ * Shared settings with those of one machine: image replaces, patches and documents are appended. Machines without any of their own have the very same object: what
+ * is made of it is made once for all of them.
+ */
+function settingsOf(pool: TalosControlPlane | TalosWorker, shared: MachineSettings, machine: Machine): MachineSettings {
+  const own: MachineSettings = {
     ...(machine.image === undefined ? {} : { image: machine.image }),
     ...(machine.configPatches === undefined ? {} : { configPatches: [...(shared.configPatches ?? []), ...machine.configPatches] }),
     ...(machine.additionalConfig === undefined
       ? {}
       : { additionalConfig: [...(shared.additionalConfig ?? []), ...machine.additionalConfig] }),
+    ...hostnameOf(pool, machine),
   };
+  return Object.keys(own).length === 0 ? shared : { ...shared, ...own };
 }
 
 function roleOf(kind: "TalosControlPlane" | "TalosWorker"): MachineRole {
