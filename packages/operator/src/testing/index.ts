@@ -3,6 +3,8 @@ export { assess } from "../controllers/taloscontrolplane/assess.ts";
 export { decide, defaultRules } from "../controllers/taloscontrolplane/decide.ts";
 export { controlPlane, facts, inMaintenance, NOW, observed, preparing, running, silent } from "./builders.ts";
 export { configured, member, worker } from "./builders.ts";
+export { LargeCluster } from "./large-cluster.ts";
+export type { LargePass } from "./large-cluster.ts";
 export { kstatus } from "./kstatus-oracle.ts";
 export type { Kstatus, ReadObject } from "./kstatus-oracle.ts";
 export { createMemoryFiles } from "./memory-files.ts";
