@@ -19,6 +19,7 @@ function everything() {
   figures.carriedOut("BootstrapEtcd");
   figures.carriedOut("BootstrapEtcd", new EffectError("RECORD_CHANGED", "x"));
   figures.carriedOut("BootstrapEtcd", new TypeError("x"));
+  figures.invariantBroken("S11");
   figures.machineGenerated("demo", "controlplane");
   figures.fileOperation("create", true);
   figures.fileOperation("delete", false);

@@ -310,8 +310,7 @@ function nodeOf({ name, address }: DeclaredMachine): SeenNode {
 }
 
 function objectOf(machine: DeclaredMachine, own: TalosControlPlane, pool: TalosWorker): TalosMachine {
-  const { apiVersion, kind, metadata } = machine.role === "controlplane" ? own : pool;
-  return talosMachineFor(machine, { apiVersion, kind, metadata }, undefined, own.metadata.name);
+  return talosMachineFor(machine, machine.role === "controlplane" ? own : pool, own.metadata.name);
 }
 
 function configOf(settings: string, at: number): KnownConfig {

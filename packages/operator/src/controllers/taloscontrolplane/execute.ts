@@ -264,7 +264,7 @@ async function createMachine(machine: DeclaredMachine, effects: Effects): Promis
 }
 
 /** The TalosMachine of a declared machine. @param cluster name of its TalosControlPlane */
-function talosMachineFor(machine: DeclaredMachine, pool: TalosControlPlane | TalosWorker, cluster: string): TalosMachine {
+export function talosMachineFor(machine: DeclaredMachine, pool: TalosControlPlane | TalosWorker, cluster: string): TalosMachine {
   const { deletionPolicy } = pool.spec ?? {};
   const type = pool.kind === "TalosWorker" ? talosWorkerResource : talosControlPlaneResource;
   const owner = { apiVersion: apiVersionOf(type), kind: pool.kind, metadata: pool.metadata };

@@ -1,6 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import { compareIdentity } from "../membership/proven-look.ts";
-import { machineFact } from "../record/facts.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
 import { asksMachine, isClusterGoing, isDisruptive, machineOf } from "./pass.ts";
 import type { MachineAction, Pass, PassInvariant } from "./pass.ts";
 import type { AssessedPool } from "../../../model/assessment.ts";
@@ -10,7 +10,7 @@ import type { MachineName } from "../../../model/machine.ts";
 function wipeUnfounded(pass: Pass, name: MachineName, ifUuid: string): string | undefined {
   const { seen, byName } = pass.assessed;
   const machine = byName.get(name);
-  const intent = pass.after?.intents.find((one) => one.machine === name && one.what === "Reset");
+  const intent = intentOn(pass.after, name, "Reset");
   if (intent === undefined) return "no intent to wipe it is written down";
   if (intent.uuid !== ifUuid) return `the intent names the hardware ${intent.uuid || "of no UUID"}`;
   if (machine?.isListed === true && !isClusterGoing(pass) && machine.pool?.metadata.deletionTimestamp === undefined) return "it is listed";
@@ -48,9 +48,8 @@ function poolExceeded(
   if (taken.length > 0 && down.length > limit)
     return `${namesOf(taken)} is to be taken down in ${name}, and ${namesOf(down)} would be down; ${limit} may be`;
   const begun = all.filter(({ declared, isReady, drain }) => isReady && drain === undefined && drained.has(declared.name));
-  const out = all.filter(
-    (machine) => down.includes(machine) || begun.includes(machine) || assessed.seen.drains?.has(machine.declared.name) === true,
-  );
+  const counted = new Set([...down, ...begun]);
+  const out = all.filter((machine) => counted.has(machine) || assessed.seen.drains?.has(machine.declared.name) === true);
   if (begun.length > 0 && out.length > limit)
     return `${namesOf(begun)} is to be drained in ${name}, and ${namesOf(out)} would be down or drained; ${limit} may be`;
   return undefined;

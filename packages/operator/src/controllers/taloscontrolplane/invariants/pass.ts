@@ -1,3 +1,4 @@
+import { machineFact } from "../record/facts.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { MachineName, MachineRole } from "../../../model/machine.ts";
@@ -76,7 +77,7 @@ export function machineOf({ machine }: MachineAction): MachineName {
 
 /** Its role by what is declared, else by what the record says. */
 export function roleOf({ assessed, after }: Pass, name: MachineName): MachineRole | undefined {
-  return assessed.byName.get(name)?.declared.role ?? after?.machines.find((fact) => fact.name === name)?.role;
+  return assessed.byName.get(name)?.declared.role ?? machineFact(after, name)?.role;
 }
 
 /** Disruptive actions on control planes. */
