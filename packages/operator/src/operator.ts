@@ -62,7 +62,7 @@ import { createBackupFigures } from "./metrics/backup-figures.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
 import { createTelling } from "./telling/telling.ts";
 import { noRunner } from "./workers/no-runner.ts";
-import type { OperatorDependencies } from "./options.ts";
+import type { OperatorDependencies, OperatorOptions } from "./options.ts";
 import type { Decision } from "./model/decision.ts";
 
 /** A file system that says nothing for so long hangs. A pass is held up by it once. Milliseconds. */
@@ -217,8 +217,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onPlan: (cluster) => composer.enqueue(cluster),
       onPoolPlan: (worker) => pools.enqueue(worker),
       onPoolState: (worker) => pools.enqueue(worker),
-      ...(options.rules === undefined ? {} : { rules: options.rules }),
-      ...(options.onInvariantBroken === undefined ? {} : { onInvariantBroken: options.onInvariantBroken }),
+      ...rulesIn(options),
     });
     const reporter = createMachineController({ ...shared, brain, events });
     const pools = createWorkerController({
@@ -355,4 +354,9 @@ function endpointsOf({ spec }: TalosMachine): readonly string[] {
 
 function inNamespace(object: KubeObject, name: string | undefined): readonly string[] {
   return name === undefined || name === "" ? [] : [`${object.metadata?.namespace ?? ""}/${name}`];
+}
+
+/** What tests change of how the brain decides. */
+function rulesIn({ rules, onInvariantBroken }: OperatorOptions): Pick<OperatorOptions, "rules" | "onInvariantBroken"> {
+  return { ...(rules === undefined ? {} : { rules }), ...(onInvariantBroken === undefined ? {} : { onInvariantBroken }) };
 }

@@ -79,16 +79,6 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
     help: "Manifests written and removed below RESULTS_PATH.",
     labels: ["operation", "status"],
   });
-  const decisions = registry.counter({
-    name: "talos_operator_decisions_total",
-    help: "Passes by the rule that decided.",
-    labels: ["rule"],
-  });
-  const broken = registry.counter({
-    name: "talos_operator_invariants_broken_total",
-    help: "Passes that were held back because they would have broken an invariant.",
-    labels: ["invariant"],
-  });
   const effects = registry.counter({
     name: "talos_operator_effects_total",
     help: "Effects by what came of them.",
@@ -117,8 +107,7 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
       if (thrown !== undefined) errors.with({ controller, error_type: errorTypeOf(thrown) }).add();
     },
     failed: (controller, type) => errors.with({ controller, error_type: type }).add(),
-    decided: (rule) => decisions.with({ rule }).add(),
-    invariantBroken: (invariant) => broken.with({ invariant }).add(),
+    ...decisionFigures(registry),
     carriedOut(effect, thrown) {
       const result = thrown === undefined ? "done" : errorTypeOf(thrown) === "EffectError" ? "refused" : "failed";
       effects.with({ effect, result }).add();
@@ -227,4 +216,21 @@ class Counts {
     }
     for (const [key, labels] of this.#known) this.#gauge.with(labels).set(counts.get(key) ?? 0);
   }
+}
+
+function decisionFigures(registry: MetricsRegistry): Pick<OperatorFigures, "decided" | "invariantBroken"> {
+  const decisions = registry.counter({
+    name: "talos_operator_decisions_total",
+    help: "Passes by the rule that decided.",
+    labels: ["rule"],
+  });
+  const broken = registry.counter({
+    name: "talos_operator_invariants_broken_total",
+    help: "Passes that were held back because they would have broken an invariant.",
+    labels: ["invariant"],
+  });
+  return {
+    decided: (rule) => decisions.with({ rule }).add(),
+    invariantBroken: (invariant) => broken.with({ invariant }).add(),
+  };
 }

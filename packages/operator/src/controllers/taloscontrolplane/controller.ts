@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { apiVersionOf, talosControlPlaneResource } from "@talos-operator/api";
+import { talosControlPlaneResource } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, KubeApiError, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
@@ -37,6 +37,7 @@ import { see, subjectOf } from "./see.ts";
 import type { Sight, Subject } from "./see.ts";
 import { ClusterSession } from "./session.ts";
 import { Surroundings } from "./surroundings.ts";
+import { tellDecided } from "./tell-decided.ts";
 import { tell, tellHeldRecord, tellStart } from "./tell.ts";
 import type { Decision } from "../../model/decision.ts";
 import type { MachineName } from "../../model/machine.ts";
@@ -100,10 +101,9 @@ export function createBrain(options: BrainOptions): Brain {
     reportUnseen(cluster, before);
 
     const decision = decide(assessed, rules);
-    reportBroken(cluster, subject.controlPlane, decision);
+    tellDecided(options, cluster, controlPlane, decision);
     cluster.decision = decision;
     lateRecords.decided(key, seen, decision);
-    options.figures?.decided(decision.rule);
     context.span.set({ rule: decision.rule });
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
@@ -161,18 +161,6 @@ export function createBrain(options: BrainOptions): Brain {
       if (declared.problem?.message !== was?.problem?.message || hasMoved || isOther || isOpened)
         options.onLook({ namespace: key.namespace, name }, session.look(name));
     }
-  };
-
-  /** Told once for each: a fault that is met again in every pass is one fault. */
-  const reportBroken = ({ decision: before, key }: Cluster, controlPlane: TalosControlPlane, { broken, rule }: Decision): void => {
-    if (broken === undefined) return;
-    const { id, says, detail } = broken;
-    options.onInvariantBroken?.(id, detail);
-    options.figures?.invariantBroken(id);
-    if (before?.broken?.id === id && before.broken.detail === detail) return;
-    options.log.error({ ...nameOf(key), rule, invariant: id, detail }, "Held back what would break an invariant");
-    const object = { ...controlPlane, apiVersion: apiVersionOf(talosControlPlaneResource), kind: talosControlPlaneResource.kind };
-    options.events.tell(object, "InvariantBroken", "Decide", `${id}: ${says} ${detail}.`);
   };
 
   const reportPlans = (cluster: Cluster, { tried }: Subject, { unpaused, pauses }: Sight): void => {

@@ -103,12 +103,23 @@ export function pursueContainerReset(
     return { facts: released(seen, facts, fact, "StartedAgain", wordsOfEnd(fact.name, "started-again")), actions: [], removals: [] };
   }
   if (look.stage === "resetting" && seen.now < intent.deadline) return say("Resetting", `${fact.name} is being stopped.`);
+  return stops(assessed, facts, intent, leaver);
+}
+
+/** What has left etcd is stopped. */
+function stops(assessed: Assessment, facts: ClusterFacts, intent: IntentFact, leaver: Leaver): RemovalStep {
+  const { seen } = assessed;
+  const { fact } = leaver;
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
   const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "remove", member: "none", under: intent });
   if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
   const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) ? [{ kind: "ResetMachine", ...target, ifUnlisted: "no-member" }] : [];
   const said = `${fact.name} has left etcd and is stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`;
-  return say("Resetting", said, actions, actions.length > 0 ? inTime(seen, facts, leaver, intent) : facts);
+  return {
+    facts: actions.length > 0 ? inTime(seen, facts, leaver, intent) : facts,
+    actions,
+    removals: [waits(fact, "Resetting", said)],
+  };
 }
 
 /** A voter that is well leaves by itself, after it has handed over the leadership, and only while etcd keeps its quorum without it. */

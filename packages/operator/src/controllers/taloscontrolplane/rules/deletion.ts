@@ -361,6 +361,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
       }
       if (declared.role === "controlplane" && hasBegunControlPlane) continue;
       if (declared.role === "controlplane") hasBegunControlPlane = true;
+<<<<<<< HEAD
       if (draft !== undefined) {
         const opened: IntentFact = {
           what: "Reset",
@@ -373,6 +374,11 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
           why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
         };
         intentsLeft ??= intentsThatFit(draft.facts(), opened);
+=======
+      if (next !== undefined) {
+        const opened = wipeIntent(seen, declared, fact?.uuid, isClusterGoing);
+        intentsLeft ??= intentsThatFit(next, opened);
+>>>>>>> 5254a954 (refactor(operator): what a decision is told by, and how a container is stopped, have files and names of their own)
         if (declared.role === "worker" && intentsLeft <= 0) {
           waiting.push({ reason: "Resetting", message: `${declared.name} is wiped later: as many are being wiped as the record holds.` });
           continue;
@@ -431,6 +437,16 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
     actions,
     requeueAfterMs: 1_000,
   };
+}
+
+function wipeIntent(
+  seen: Observed,
+  { name, address, role }: SeenMachine["declared"],
+  uuid: string | undefined,
+  isClusterGoing: boolean,
+): IntentFact {
+  const why = isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.";
+  return { what: "Reset", machine: name, address, uuid: uuid ?? "", role, at: seen.now, deadline: seen.now + WIPE_TAKES_MS, why };
 }
 
 /**
