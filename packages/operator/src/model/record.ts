@@ -109,7 +109,8 @@ export interface StagedFact {
 export interface FailedConfigFact {
   /** Of the settings. */
   readonly configHash: string;
-  readonly kind: FailureKind;
+  /** Absent in records of before this field: ask `failureKind`. */
+  readonly kind?: FailureKind;
   /** For people; at most 512 characters, no secrets. */
   readonly why: string;
   /** How often they were sent and did not come into force, without a sign why; absent = once, and that is final. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { failureKindBefore, identityBefore } from "./read-before.ts";
+import { failureKind, identityBefore } from "./read-before.ts";
 import type { IdentityBefore } from "./read-before.ts";
 
 const NOTHING: IdentityBefore = { uuid: "", macs: [], maintenanceKey: undefined };
@@ -92,5 +92,8 @@ describe("how settings failed, from what the release before wrote down", () => {
     ["it was booted during the trial, which ended it, says Alice", "unknown"],
     ["", "unknown"],
   ] as const)
-    test(`${want}: ${why}`, () => assert.equal(failureKindBefore(why), want));
+    test(`${want}: ${why}`, () => assert.equal(failureKind({ configHash: "new", why }), want));
+
+  test("is not looked for in the words where it is written down", () =>
+    assert.equal(failureKind({ configHash: "new", kind: "unknown", why: "it refused them: no such key" }), "unknown"));
 });

@@ -1,5 +1,6 @@
 import { findCondition } from "@talos-operator/api";
 import type { Condition, FailureKind } from "@talos-operator/api";
+import type { FailedConfigFact } from "../model/record.ts";
 
 /**
  * What the release before wrote as sentences and this one writes as data: read here and nowhere else, and only where the data is not there. Each form is the
@@ -33,8 +34,9 @@ export function identityBefore(conditions: readonly Condition[] | undefined): Id
   return { uuid, macs: macs?.split(", ") ?? [], maintenanceKey: pinned?.exec(said)?.[1] };
 }
 
-/** How settings failed of which a record of the release before only has the words. */
-export function failureKindBefore(why: string): FailureKind {
+/** How settings failed; a record of the release before has words alone. */
+export function failureKind({ kind, why }: FailedConfigFact): FailureKind {
+  if (kind !== undefined) return kind;
   if (SENTENCES.refused.test(why)) return "refused";
   return SENTENCES.reverted.test(why) ? "reverted" : "unknown";
 }

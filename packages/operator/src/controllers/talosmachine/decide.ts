@@ -6,6 +6,7 @@ import { UNTIL_KEYS_ARE_BACK } from "../taloscontrolplane/conditions/keys-in-dou
 import { comingUpReason, isInstalling, unmetWords } from "../taloscontrolplane/conditions/machine-state.ts";
 import type { UnderWay } from "../taloscontrolplane/membership/under-way.ts";
 import { identityStatus, keptIdentity } from "../taloscontrolplane/membership/told-identity.ts";
+import { failureKind } from "../../record/read-before.ts";
 import { identityWords, pinnedWords } from "../../report/identity.ts";
 import { isComingUp, stageWords } from "../../looking/stage-words.ts";
 import { mayHoldConfig } from "../taloscontrolplane/record/facts.ts";
@@ -72,7 +73,7 @@ export function decideMachine(seen: MachineSeen): MachineReport {
     state: hasOwner ? (hasRecord ? state : laterOf(machine.status?.state, state)) : "Orphaned",
     observedVersion: look.kind === "running" || look.kind === "maintenance" ? look.version : undefined,
     identity: identityToTell(seen),
-    failedConfig: fact?.failed === undefined ? undefined : { kind: fact.failed.kind },
+    failedConfig: fact?.failed === undefined ? undefined : { kind: failureKind(fact.failed) },
     conditions: [
       conditionFor("Ready", ready.reason, ready.message, generation),
       conditionFor("Reachable", reachable.reason, reachable.message, generation),

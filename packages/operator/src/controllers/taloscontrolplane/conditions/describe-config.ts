@@ -1,6 +1,7 @@
 import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import type { ConfigChange } from "@talos-operator/talos";
+import { failureKind } from "../../../record/read-before.ts";
 import { adoptingPatch } from "../config-changes/adopting-patch.ts";
 import { configIntents } from "../config-changes/config-intents.ts";
 import { routeOfState } from "../config-changes/config-plan.ts";
@@ -52,12 +53,12 @@ interface Words {
 /** The gravest first. */
 function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPlan[], rollout: Rollout): Words {
   const failed = plans.flatMap(({ machine, state }) =>
-    state.kind === "failed" ? [{ name: machine.declared.name, ...state.failure }] : [],
+    state.kind === "failed" ? [{ name: machine.declared.name, failure: state.failure }] : [],
   );
   if (failed.length > 0)
     return {
-      reason: failed.some(({ kind }) => kind === "refused") ? "ConfigRejected" : "RolloutStopped",
-      message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, why }) => `${name}: ${why}`))}. Correct the settings, or annotate the TalosControlPlane with ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
+      reason: failed.some(({ failure }) => failureKind(failure) === "refused") ? "ConfigRejected" : "RolloutStopped",
+      message: `The rollout stopped, and these settings are sent to no further machine. ${named(failed.map(({ name, failure }) => `${name}: ${failure.why}`))}. Correct the settings, or annotate the TalosControlPlane with ${annotations.retryConfig}: ${failed[0]?.name ?? ""} to send them once more.`,
     };
   const intents = configIntents(facts).filter((intent) => plans.some(({ machine }) => machine.declared.name === intent.machine));
   if (intents.length > 0)

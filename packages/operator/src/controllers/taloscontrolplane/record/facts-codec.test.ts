@@ -32,7 +32,10 @@ const ofConfig = {
   contract: word,
   appliedHash: word,
   staged: fc.record({ configHash: word, bootId: word }),
-  failed: fc.record({ configHash: word, kind: fc.constantFrom("refused", "reverted", "unknown"), why: word }),
+  failed: fc.record(
+    { configHash: word, kind: fc.constantFrom("refused" as const, "reverted" as const, "unknown" as const), why: word },
+    { requiredKeys: ["configHash", "why"] },
+  ),
 };
 
 const machine = (role: MachineFact["role"]): fc.Arbitrary<MachineFact> =>

@@ -1,13 +1,11 @@
 import { beyondThisRelease, clusterRecordResource, finalizers, labels, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, ClusterRecordSpec, KnownMachine, MachineIdentity, OpenIntent } from "@talos-operator/api";
-import { failureKindBefore } from "../../../record/read-before.ts";
 import { clusterLabel } from "../../../secrets/cluster-label.ts";
 import type {
   BootstrapDoneFact,
   BootstrapIntentFact,
   ClusterFacts,
   DecisionFact,
-  FailedConfigFact,
   IntentFact,
   IntentKind,
   MachineFact,
@@ -168,7 +166,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     ...(machine.configContract === undefined ? {} : { contract: machine.configContract }),
     ...(machine.appliedHash === undefined ? {} : { appliedHash: machine.appliedHash }),
     ...(machine.stagedConfig === undefined ? {} : { staged: machine.stagedConfig }),
-    ...(machine.failedConfig === undefined ? {} : { failed: readFailure(machine.failedConfig) }),
+    ...(machine.failedConfig === undefined ? {} : { failed: machine.failedConfig }),
     pinnedAt: ms(machine.pinnedAt),
     vouchedAt: optionalMs(machine.vouchedAt),
     configuredAt: optionalMs(machine.configuredAt),
@@ -176,10 +174,6 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
   };
-}
-
-function readFailure(failure: NonNullable<KnownMachine["failedConfig"]>): FailedConfigFact {
-  return { ...failure, kind: failure.kind ?? failureKindBefore(failure.why) };
 }
 
 /** One machine as the record holds it. */
