@@ -283,6 +283,7 @@ describe("etcd", () => {
               raftTerm: 2n,
               raftIndex: 9n,
               raftAppliedIndex: 8n,
+              errors: ["memberID:5 alarm:NOSPACE ", "etcdserver: no leader"],
             },
           },
         ],
@@ -297,8 +298,10 @@ describe("etcd", () => {
         status.raftTerm,
         status.raftIndex,
         status.raftAppliedIndex,
+        status.errors.length,
+        status.alarms,
       ],
-      ["0000000000000005", "0000000000000006", 20_480, 16_384, 2n, 9n, 8n],
+      ["0000000000000005", "0000000000000006", 20_480, 16_384, 2n, 9n, 8n, 2, [{ memberId: "0000000000000005", alarm: "no-space" }]],
     );
     assert.equal((await clientOf({ [`${M}/EtcdStatus`]: reply(0n) }).client.etcdStatus()).leaderId, undefined);
     const empty = () => create(machine.EtcdStatusResponseSchema, { messages: [{}] });

@@ -20,14 +20,8 @@ import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { TalosError } from "./errors.ts";
 import { printMemberId } from "./etcd.ts";
-import type { EtcdMemberId } from "./etcd.ts";
+import type { EtcdAlarmFacts } from "./etcd-alarms.ts";
 import { required } from "./reply.ts";
-
-/** An alarm that a member has raised. `no-space`: the quota is used up; `corrupt`: its data differ from the others'. */
-export interface EtcdAlarmFacts {
-  readonly memberId: EtcdMemberId;
-  readonly alarm: "no-space" | "corrupt" | "none" | "unknown";
-}
 
 export interface EtcdMaintenanceCalls {
   /**
@@ -54,11 +48,32 @@ export interface EtcdMaintenanceCalls {
    * @param input.hasHash `false` for a raw copy of the database file, which ends without a hash
    */
   bootstrapFromSnapshot(input: { readonly hasHash: boolean }, options?: CallOptions): Promise<void>;
-  /** Alarms of the machine's own member. Default deadline 10 s. */
+  /**
+   * Alarms of all members, as the machine's own knows them. Default deadline 10 s.
+   *
+   * It goes through raft: without a leader the machine does not answer. `etcdStatus` tells them without that.
+   *
+   * @throws TalosError `NODE_FAILED` from a learner
+   */
   etcdAlarmList(options?: CallOptions): Promise<readonly EtcdAlarmFacts[]>;
-  /** Ends all alarms of the machine's own member; returns those that were raised. Default deadline 30 s. */
+  /**
+   * Ends all alarms of all members, whatever they are of: there is no way to end NOSPACE alone where CORRUPT is raised, too. Returns those that were raised. Default
+   * deadline 30 s. Harmless to repeat.
+   *
+   * Where the cause is still there the alarm is back with the next write (NOSPACE), or with the comparison after the next compaction (CORRUPT).
+   *
+   * @throws TalosError `NODE_FAILED` from a learner
+   */
   etcdAlarmDisarm(options?: CallOptions): Promise<readonly EtcdAlarmFacts[]>;
-  /** Gives free pages of the database back to the disk. The member answers nothing meanwhile: one at a time, the leader last. Deadline 600 s. */
+  /**
+   * Gives free pages of the database of the machine's own member back to the disk. Deadline 600 s.
+   *
+   * The member answers nothing meanwhile, and after 15 s its service counts as unhealthy: one at a time, the leader last. It goes on when the caller goes away, and a
+   * second call waits for it and then does it all again: what `etcdStatus` tells afterwards says whether it was done. A process that ends in the middle leaves the
+   * file as it was.
+   *
+   * @throws TalosError `NODE_FAILED` from a learner; `UNAVAILABLE` when etcd ends in the middle
+   */
   etcdDefragment(options?: CallOptions): Promise<void>;
   /**
    * Asks whether etcd could go down to `version` (`3.5`); changes nothing. Returns etcd's cluster version. Talos 1.11. Default deadline 10 s.

@@ -13,6 +13,8 @@ import { methodOf } from "../method-of.ts";
 import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { TalosError } from "./errors.ts";
+import { alarmToldBy } from "./etcd-alarms.ts";
+import type { EtcdAlarmFacts } from "./etcd-alarms.ts";
 
 /** A member id as etcd prints it: 16 lower-case hex digits, the same form as in the resource `EtcdMembers`. */
 export type EtcdMemberId = string;
@@ -37,13 +39,16 @@ export interface EtcdStatusFacts {
   /** etcd's version, `3.6.4`. */
   readonly protocolVersion: string;
   readonly storageVersion: string;
+  /** Of the file, which is what the quota is held against: pages that a compaction made free are in it until a defragmentation. */
   readonly dbSizeBytes: number;
   readonly dbSizeInUseBytes: number;
   readonly raftTerm: bigint;
   readonly raftIndex: bigint;
   readonly raftAppliedIndex: bigint;
-  /** What etcd complains about; empty when healthy. */
+  /** What etcd complains about, alarms among it, in its own words; empty when healthy. */
   readonly errors: readonly string[];
+  /** The alarms of all members that `errors` tells. */
+  readonly alarms: readonly EtcdAlarmFacts[];
 }
 
 export interface EtcdCalls {
@@ -62,7 +67,11 @@ export interface EtcdCalls {
    * @param input.queryLocal ask the etcd of this machine rather than any member
    */
   etcdMemberList(input?: { readonly queryLocal?: boolean }, options?: CallOptions): Promise<readonly EtcdMemberFacts[]>;
-  /** Default deadline 10 s. */
+  /**
+   * What the machine's own member tells without asking the others, so also a learner and one without a leader. Default deadline 10 s.
+   *
+   * While the member defragments it does not answer. No Talos passes on the quota, which etcd tells since 3.6 (`dbSizeQuota`): see `etcdQuotaBytes`.
+   */
   etcdStatus(options?: CallOptions): Promise<EtcdStatusFacts>;
   /**
    * Hands the leadership to another member. Default deadline 30 s. Harmless to repeat.
@@ -123,6 +132,7 @@ export function etcdCalls(caller: Caller): EtcdCalls {
         raftIndex: memberStatus.raftIndex,
         raftAppliedIndex: memberStatus.raftAppliedIndex,
         errors: memberStatus.errors,
+        alarms: memberStatus.errors.flatMap((error) => alarmToldBy(error) ?? []),
       };
     },
     async etcdForfeitLeadership(options) {

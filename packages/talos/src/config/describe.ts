@@ -64,6 +64,8 @@ export interface MachineConfigFacts {
    * manifests, and with documents of Talos 1.14 their configuration says nothing of it.
    */
   readonly bringsNetwork: boolean;
+  /** `cluster.etcd.extraArgs`, by name. An argument that is given once has one value. */
+  readonly etcdArguments: Readonly<Record<string, readonly string[]>>;
   /** True when a discovery service is configured and on. */
   readonly discovery: boolean;
   readonly apiServerPort: number;
@@ -146,6 +148,7 @@ export function describeMachineConfig(text: string): MachineConfigFacts {
         : nodeTaints["node-role.kubernetes.io/control-plane"] === undefined,
     cniName: cniName ?? (documents.first("KubeFlannelCNIConfig") === undefined ? undefined : "flannel"),
     bringsNetwork: cniName === undefined ? documentsBringNetwork(documents, machineType) : cniName !== "none",
+    etcdArguments: argumentsAt(nodeAt(cluster, "etcd", "extraArgs")),
     discovery: documents.first("DiscoveryServiceConfig") !== undefined || (flagAt(cluster, "discovery", "enabled") ?? false),
     apiServerPort: Number(textAt(apiServer, "apiPort") ?? textAt(cluster, "controlPlane", "localAPIServerPort") ?? 6443),
     rotatesServerCertificates:
@@ -159,6 +162,17 @@ function rotatesServerCertificates(kubelet: YamlNode | undefined, config: string
   const argument = ["extraArgs", "rotate-server-certificates"];
   const given = textAt(kubelet, ...argument) ?? textsAt(kubelet, ...argument).at(-1);
   return given === undefined ? flagAt(kubelet, config, "serverTLSBootstrap") === true : ["1", "t", "true"].includes(given.toLowerCase());
+}
+
+/** Values of arguments, each one text or a list of them. */
+function argumentsAt(node: YamlNode | undefined): Readonly<Record<string, readonly string[]>> {
+  const given = node?.type === "mapping" ? node.entries : [];
+  return Object.fromEntries(
+    given.flatMap(({ key, value }) => {
+      const values = value.type === "scalar" ? [value.text] : textsAt(value);
+      return values.length === 0 ? [] : [[key, values] as const];
+    }),
+  );
 }
 
 /** A control plane that is configured in documents names a network plugin, or manifests, or leaves it to somebody else. */

@@ -11,6 +11,8 @@ export interface EtcdSpecSpec {
   readonly name: string;
   readonly image: string;
   readonly advertisedAddresses: readonly string[];
+  /** Arguments that the configuration adds, by name without dashes. What they were when etcd started counts: Talos does not restart it for others. */
+  readonly extraArguments: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Parts of the cluster as a machine runs them. */
@@ -31,6 +33,7 @@ export const componentKinds = {
     name: spec.text("name"),
     image: spec.text("image"),
     advertisedAddresses: spec.texts("advertisedAddresses"),
+    extraArguments: spec.argumentMap("extraArgs"),
   })),
   /** Sensitive from Talos 1.12: `os:admin` only. Its resource version is what pods carry as `talos.dev/config-version`. */
   apiServerConfig: component("APIServerConfigs.kubernetes.talos.dev", "kube-apiserver"),

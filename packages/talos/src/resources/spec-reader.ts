@@ -18,6 +18,8 @@ export interface SpecReader {
   number(name: string): number;
   texts(name: string): readonly string[];
   textMap(name: string): Readonly<Record<string, string>>;
+  /** Arguments of a program: up to Talos 1.12 each one text, from 1.13 on a mapping with `values`. */
+  argumentMap(name: string): Readonly<Record<string, readonly string[]>>;
   child(name: string): SpecReader;
   children(name: string): readonly SpecReader[];
 }
@@ -87,6 +89,12 @@ function fieldsOf(fields: Readonly<Record<string, unknown>>, path: string): Spec
       const map = valueOf(name) ?? {};
       if (typeof map !== "object" || Array.isArray(map)) throw new SpecFault(`${at(name)} is not a mapping`);
       return Object.fromEntries(Object.entries(map).map(([key, item]) => [key, typed(`${name}.${key}`, item, "string", "")]));
+    },
+    argumentMap(name) {
+      const map = readerOf(valueOf(name), at(name));
+      const names = Object.keys((valueOf(name) as object | undefined) ?? {});
+      const isText = (argument: string): boolean => typeof (valueOf(name) as Readonly<Record<string, unknown>>)[argument] === "string";
+      return Object.fromEntries(names.map((one) => [one, isText(one) ? [map.text(one)] : map.child(one).texts("values")]));
     },
     child: (name) => readerOf(valueOf(name), at(name)),
     children: (name) => list(name).map((item, index) => readerOf(item, `${at(name)}[${index}]`)),
