@@ -5,6 +5,8 @@ import { MachineConnections } from "./connections.ts";
 import type { EtcdStatusFacts, TalosLooks } from "@talos-operator/talos/client";
 import { TalosError } from "@talos-operator/talos/client";
 import { Steady } from "./steady.ts";
+import type { Look, SeenEtcd } from "../model/look.ts";
+import { isSameLook } from "./look.ts";
 import { LOOK_TIMEOUT_MS, lookAt, lookThrough, seenEtcd } from "./look-at.ts";
 
 const credentials = { kind: "mutual", ca: "CA", certificate: "CERTIFICATE", key: "KEY" } as const;
@@ -44,13 +46,26 @@ for (const mayBeConfigured of [true, false]) {
   });
 }
 
+const healthyStatus = {
+  memberId: "a",
+  leaderId: "a",
+  isLearner: false,
+  errors: [],
+  alarms: [],
+  dbSizeBytes: 20_480,
+  dbSizeInUseBytes: 16_384,
+};
+
 /** A control plane that is seen through another one: what it says of etcd, and what it was asked. */
 function settled(): {
   readonly asked: string[];
   readonly look: (at: number, status?: Partial<EtcdStatusFacts>) => Promise<readonly string[]>;
+  /** What the last look showed of etcd. */
+  readonly seen: () => SeenEtcd | undefined;
 } {
   const asked: string[] = [];
   let says: Partial<EtcdStatusFacts> = {};
+  let last: SeenEtcd | undefined;
   const answer = <T>(what: string, value: T): Promise<T> => {
     asked.push(what);
     return Promise.resolve(value);
@@ -68,7 +83,7 @@ function settled(): {
     version: () => Promise.resolve({ tag: "v1.13.9" }),
     serviceList: () => answer("services", [{ id: "etcd", state: "Running", isHealthy: true }]),
     etcdMemberList: () => answer("members", [{ id: "a", hostname: "one", isLearner: false, peerUrls: [] }]),
-    etcdStatus: () => answer("status", { memberId: "a", leaderId: "b", isLearner: false, errors: [], ...says }),
+    etcdStatus: () => answer("status", { ...healthyStatus, leaderId: "b", ...says }),
   } as unknown as TalosLooks;
   const dialer = {
     dial: () => assert.fail("not asked for"),
@@ -78,11 +93,13 @@ function settled(): {
   const connections = new MachineConnections(dialer, "10.0.0.1");
   return {
     asked,
+    seen: () => last,
     async look(at, status = {}) {
       says = status;
       asked.length = 0;
       const seen = await lookThrough(looks, { connections, role: "controlplane", credentials, mayBeConfigured: true, now: () => at });
       assert.equal(seen?.etcd?.localMember, "a");
+      last = seen.etcd;
       return [...asked];
     },
   };
@@ -94,6 +111,56 @@ test("what a settled control plane tells of etcd is asked once, and then only wh
   const { look } = settled();
   assert.deepEqual([await look(0), await look(60_000), await look(179_999)], [everything, ["status"], ["status"]]);
   assert.deepEqual(await look(180_000), everything);
+});
+
+test("how large the file of a member is is told by each look, and by no call more", async () => {
+  const { look, seen } = settled();
+  await look(0);
+  assert.deepEqual([seen()?.dbSizeBytes, seen()?.dbInUseBytes], [20_480, 16_384]);
+  assert.deepEqual(await look(60_000, { dbSizeBytes: 2_147_483_648, dbSizeInUseBytes: 1_000_000 }), ["status"]);
+  assert.deepEqual([seen()?.dbSizeBytes, seen()?.dbInUseBytes], [2_147_483_648, 1_000_000]);
+});
+
+for (const [what, status] of [
+  ["none", { dbSizeBytes: 0, dbSizeInUseBytes: 0 }],
+  ["a negative one", { dbSizeBytes: 4_096, dbSizeInUseBytes: -1 }],
+  ["one that is not exact", { dbSizeBytes: 2 ** 60, dbSizeInUseBytes: 4_096 }],
+] as const)
+  test(`a size of etcd that no file has is not told: ${what}`, async () => {
+    const { look, seen } = settled();
+    await look(0, status);
+    assert.deepEqual([seen()?.dbSizeBytes, seen()?.dbInUseBytes], [undefined, undefined]);
+  });
+
+test("alarms of etcd are told by member and kind, beside everything that it complains about in its own words", async () => {
+  const { look, seen } = settled();
+  const errors = ["etcdserver: no leader", "memberID:1 alarm:NOSPACE ", "alarm:CORRUPT "];
+  const alarms = [
+    { memberId: "0000000000000001", alarm: "no-space" },
+    { memberId: "0000000000000000", alarm: "corrupt" },
+  ] as const;
+  await look(0, { errors, alarms });
+  assert.deepEqual(seen()?.alarms, ["memberID:1 alarm:NOSPACE", "alarm:CORRUPT"]);
+  assert.deepEqual(seen()?.raised, [
+    { member: "0000000000000001", kind: "no-space" },
+    { member: "0000000000000000", kind: "corrupt" },
+  ]);
+  await look(60_000);
+  assert.deepEqual([seen()?.alarms, seen()?.raised], [undefined, undefined]);
+});
+
+test("two looks that differ in the size of etcd alone are the same, for it grows all the time", () => {
+  const running = (etcd: Partial<SeenEtcd>): Look => {
+    const seen: SeenEtcd = { service: "Running", isHealthy: true, localMember: "a", members: [], leader: "a", ...etcd };
+    return { kind: "running", at: 0, version: "v1.13.9", platform: undefined, stage: "running", ready: true, unmet: [], etcd: seen };
+  };
+  const [small, large] = [
+    { dbSizeBytes: 20_480, dbInUseBytes: 16_384 },
+    { dbSizeBytes: 2_147_483_648, dbInUseBytes: 20_000 },
+  ].map(running);
+  const alarmed = running({ raised: [{ member: "1".repeat(16), kind: "no-space" }] });
+  assert.ok(small !== undefined && large !== undefined);
+  assert.deepEqual([isSameLook(small, large), isSameLook(small, alarmed)], [true, false]);
 });
 
 for (const [what, status] of [
@@ -160,7 +227,7 @@ async function keptOf(members: readonly object[]): Promise<Awaited<ReturnType<ty
     resources: { get: () => Promise.resolve({ spec: { memberId: "a" } }) },
     serviceList: () => Promise.resolve([{ id: "etcd", state: "Running", isHealthy: true }]),
     etcdMemberList: () => Promise.resolve(members),
-    etcdStatus: () => Promise.resolve({ memberId: "a", leaderId: "a", isLearner: false, errors: [] }),
+    etcdStatus: () => Promise.resolve(healthyStatus),
   } as unknown as TalosLooks;
   return (await seenEtcd(looks, { timeoutMs: 1_000 })).members;
 }

@@ -1,5 +1,5 @@
 import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
-import type { CallOptions, EtcdMemberFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
+import type { CallOptions, EtcdMemberFacts, EtcdStatusFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
@@ -30,6 +30,8 @@ const LONGEST = { uuid: LONGEST_UUID, mac: 32, platform: 64, peerUrl: 300, nodeN
 /** etcd runs with seven members at most, and each has a handful of addresses. A list beyond this is none. */
 const MOST_MEMBERS = 64;
 const MOST_PEER_URLS = 16;
+/** Two kinds for each member. */
+const MOST_ALARMS = 2 * MOST_MEMBERS;
 
 /** Whom to look at, and what is known of it. */
 export interface LookQuestion {
@@ -299,7 +301,7 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
     localMember: local === "none" && status !== undefined ? status.memberId : local,
     members: members === undefined || members.length > MOST_MEMBERS ? undefined : members.map(memberOf),
     leader: status === undefined ? undefined : (status.leaderId ?? "0"),
-    ...alarmsOf(status?.errors ?? []),
+    ...(status === undefined ? {} : { ...alarmsOf(status), ...sizesOf(status) }),
   };
 }
 
@@ -311,7 +313,7 @@ async function steadyEtcd(client: TalosLooks, question: LookQuestion, boot: stri
   if (known !== undefined) {
     const status = await optional(client.etcdStatus(options));
     const isSame = status !== undefined && status.memberId === known.localMember && status.leaderId === known.leader;
-    if (isSame && !status.isLearner && status.errors.length === 0) return known;
+    if (isSame && !status.isLearner && status.errors.length === 0) return { ...known, ...sizesOf(status) };
   }
   const seen = await seenEtcd(client, options);
   if (seen.isHealthy && seen.members !== undefined && seen.leader !== undefined && seen.alarms === undefined)
@@ -321,9 +323,18 @@ async function steadyEtcd(client: TalosLooks, question: LookQuestion, boot: stri
 }
 
 /** That there is no leader is told apart. */
-function alarmsOf(errors: readonly string[]): Pick<SeenEtcd, "alarms"> {
+function alarmsOf({ errors, alarms: told }: EtcdStatusFacts): Pick<SeenEtcd, "alarms" | "raised"> {
   const alarms = errors.filter((error) => !/no leader/i.test(error)).map((error) => bounded(error.trim()));
-  return alarms.length === 0 ? {} : { alarms: alarms.slice(0, 8) };
+  const raised = told
+    .slice(0, MOST_ALARMS)
+    .map(({ memberId, alarm }) => ({ member: memberId, kind: alarm === "none" ? "unknown" : alarm }) as const);
+  return { ...(alarms.length === 0 ? {} : { alarms: alarms.slice(0, 8) }), ...(raised.length === 0 ? {} : { raised }) };
+}
+
+/** Sizes that no file has tell nothing. */
+function sizesOf({ dbSizeBytes, dbSizeInUseBytes }: EtcdStatusFacts): Pick<SeenEtcd, "dbSizeBytes" | "dbInUseBytes"> {
+  const isTold = [dbSizeBytes, dbSizeInUseBytes].every((size) => Number.isSafeInteger(size) && size >= 0) && dbSizeBytes > 0;
+  return isTold ? { dbSizeBytes, dbInUseBytes: dbSizeInUseBytes } : {};
 }
 
 async function localMemberOf(client: TalosLooks, options: CallOptions): Promise<string | undefined> {

@@ -151,6 +151,19 @@ export interface SeenEtcd {
   readonly leader: string | undefined;
   /** What etcd complains about beside a missing leader (`NOSPACE`, `CORRUPT`, ...), bounded; absent = nothing, or not asked. */
   readonly alarms?: readonly string[];
+  /** The alarms among them: those of all members, for every member knows them. Absent = none, or not told. */
+  readonly raised?: readonly SeenAlarm[];
+  /** Size of the member's file, which its quota is held against. Absent = not told. Two looks that differ in sizes alone are the same. */
+  readonly dbSizeBytes?: number;
+  /** What of the file is in use: the rest is what a defragmentation gives back. Absent = not told. */
+  readonly dbInUseBytes?: number;
+}
+
+/** An alarm of etcd. It stays when its member is removed. */
+export interface SeenAlarm {
+  /** Hex, 16 digits; all 0 = the data of members differ, and no majority says whose are right. */
+  readonly member: string;
+  readonly kind: "no-space" | "corrupt" | "unknown";
 }
 
 /** A member of etcd. */
