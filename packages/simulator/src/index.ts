@@ -17,6 +17,7 @@ export type { Machine, Stage } from "./node/machine.ts";
 export type { Timings } from "./node/timings.ts";
 export type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest, WorkloadContents } from "./workload/api.ts";
 export type { EtcdCluster, EtcdMember } from "./etcd/model.ts";
+export type { EtcdDatabase } from "./etcd/spaces.ts";
 
 // For those who put machines behind other transports (see `./grpc`) or drive a machine without a datacenter.
 export { nextDue, step } from "./node/step.ts";

@@ -58,7 +58,7 @@ export class RealEtcd {
     this.#process = process;
   }
 
-  static async start(dataFolder: string): Promise<RealEtcd> {
+  static async start(dataFolder: string, args: readonly string[] = []): Promise<RealEtcd> {
     const [client, peer] = [await freePort(), await freePort()];
     const url = `http://127.0.0.1:${client}`;
     const child = spawn(
@@ -71,6 +71,7 @@ export class RealEtcd {
         `--listen-client-urls=${url}`,
         `--advertise-client-urls=${url}`,
         `--listen-peer-urls=http://127.0.0.1:${peer}`,
+        ...args,
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );

@@ -1,7 +1,7 @@
 import type { ScheduledTimer } from "@talos-operator/ports";
 import { nextDue, step } from "../node/step.ts";
 import type { MachineInput } from "../node/inputs.ts";
-import type { EtcdAlarm, Machine } from "../node/machine.ts";
+import type { DefragmentTime, EtcdAlarm, Machine } from "../node/machine.ts";
 import type { SimulatedMachine } from "./types.ts";
 import type { World } from "./world.ts";
 
@@ -72,7 +72,15 @@ export class Cell implements SimulatedMachine {
   }
 
   setEtcdAlarm(alarm: EtcdAlarm | undefined): void {
-    this.dispatch({ kind: "etcd-alarm", alarm });
+    this.#world.spaces.setAlarm(this, alarm);
+  }
+
+  corruptEtcd(data?: string): void {
+    this.#world.spaces.corrupt(this, data);
+  }
+
+  setDefragmentTime(takes: DefragmentTime | undefined): void {
+    this.dispatch({ kind: "etcd-defragment-time", takes });
   }
 
   /** One step, with everything that follows from it inside this turn. */

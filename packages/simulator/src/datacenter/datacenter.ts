@@ -32,6 +32,7 @@ export function createDatacenter(options: DatacenterOptions): Datacenter {
     addMachine: (spec) => addMachine(world, spec),
     inject: (fault) => world.faults.inject(fault),
     etcdClusters: () => world.etcd.all(),
+    etcdDatabase: (key) => world.spaces.databaseOf(key),
     handle: (address, call) => handleCall(world, address, call),
     onMachine: (listener) => world.onMachine(listener),
     snapshot: (): DatacenterSnapshot => ({ version: 1, machines: world.cells().map((cell) => cell.state), etcdClusters: world.etcd.all() }),

@@ -22,6 +22,15 @@ export class EtcdRegistry {
     return [...this.#clusters.values()];
   }
 
+  get(key: string): EtcdCluster | undefined {
+    return this.#clusters.get(key);
+  }
+
+  /** What came of the database of an etcd. */
+  replace(cluster: EtcdCluster): void {
+    this.#put(cluster);
+  }
+
   restore(clusters: readonly EtcdCluster[]): void {
     for (const cluster of clusters) this.#clusters.set(cluster.key, cluster);
   }
@@ -119,6 +128,12 @@ export class EtcdRegistry {
     if (!promoted.ok) return;
     this.#put(promoted.cluster);
     cell.dispatch({ kind: "etcd-promoted" });
+  }
+
+  /** The process of this machine has started with data: before it serves it compares them with those of the others. */
+  compare(cell: Cell): void {
+    const cluster = this.of(cell);
+    if (cluster !== undefined && this.#world.spaces.endsByCheck(cluster, cell)) cell.dispatch({ kind: "etcd-differs" });
   }
 
   /** `undefined` when nobody else can lead. */

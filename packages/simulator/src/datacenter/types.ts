@@ -1,7 +1,8 @@
 import type { Clock, Keys, RandomSource, TalosDialer, Timers } from "@talos-operator/ports";
 import type { EtcdCluster } from "../etcd/model.ts";
 import type { MachineSpec } from "../node/hardware.ts";
-import type { EtcdAlarm, Machine } from "../node/machine.ts";
+import type { DefragmentTime, EtcdAlarm, Machine } from "../node/machine.ts";
+import type { EtcdDatabase } from "../etcd/spaces.ts";
 import type { Timings } from "../node/timings.ts";
 import type { WorkloadApi } from "../workload/api.ts";
 import type { Fault, FaultHandle } from "./faults.ts";
@@ -47,6 +48,8 @@ export interface Datacenter {
   inject(fault: Fault): FaultHandle;
   /** etcd clusters that exist, one per founding; more than one with the same Talos cluster id is somebody's mistake. */
   etcdClusters(): readonly EtcdCluster[];
+  /** The database of the etcd with this key, to fill it, to write to it, to compact it; `undefined` when there is no such etcd. */
+  etcdDatabase(key: string): EtcdDatabase | undefined;
   /**
    * Handles one call that reached `address`, as the servers in `adapters/` do after their TLS handshake.
    * Checks roles, forwards, and applies faults that lie behind the handshake.
@@ -81,8 +84,19 @@ export interface SimulatedMachine {
   replaceCard(mac: string): void;
   /** Runs a network plugin on it, as what a person installs in the cluster does; a machine whose configuration brings one needs none. */
   installNetwork(): void;
-  /** Its member of etcd raises an alarm, which every member of that etcd tells until it is taken back. */
+  /**
+   * Its member of etcd raises an alarm for nothing, which every member of that etcd tells until somebody takes it back; `undefined` takes back what its member, or
+   * one that it was before, has raised.
+   */
   setEtcdAlarm(alarm: EtcdAlarm | undefined): void;
+  /**
+   * The data of its member are wrong from now on, and the leader has just found out, if it can.
+   *
+   * @param data two members of the same word have the same wrong data; default: nobody else's
+   */
+  corruptEtcd(data?: string): void;
+  /** How long a defragmentation takes here, whatever the size; `undefined`: as its timings say. */
+  setDefragmentTime(takes: DefragmentTime | undefined): void;
 }
 
 /** Plain JSON. */

@@ -7,6 +7,7 @@ import { WorkloadClusters } from "../workload/clusters.ts";
 import { issueMaintenanceIdentity, issueServerIdentity } from "./certificates.ts";
 import { Cell } from "./cell.ts";
 import { EtcdDatabases } from "../etcd/databases.ts";
+import { EtcdSpaces } from "../etcd/spaces.ts";
 import { EtcdRegistry } from "./etcd-registry.ts";
 import { FaultTable } from "./faults.ts";
 import type { CallEvent, DatacenterChange, DatacenterOptions, SimulatedMachine } from "./types.ts";
@@ -24,6 +25,7 @@ export class World {
   readonly etcd: EtcdRegistry;
   readonly workloads: WorkloadClusters;
   readonly databases: EtcdDatabases;
+  readonly spaces: EtcdSpaces;
   readonly faults = new FaultTable();
   isClosed = false;
   readonly #cells = new Map<string, Cell>();
@@ -44,6 +46,7 @@ export class World {
     this.etcd = new EtcdRegistry(this);
     this.workloads = new WorkloadClusters(this, options.workload);
     this.databases = new EtcdDatabases(this);
+    this.spaces = new EtcdSpaces(this);
   }
 
   cells(): readonly Cell[] {
@@ -119,6 +122,10 @@ export class World {
         return this.etcd.leave(cell);
       case "etcd-changed":
         return this.#evaluate(cell);
+      case "etcd-started":
+        return this.etcd.compare(cell);
+      case "etcd-defragmented":
+        return this.spaces.defragmented(cell);
       case "trustd-up":
         for (const other of this.cells()) {
           if (

@@ -28,7 +28,9 @@ export class EtcdDatabases {
   contentsOf(cell: Cell, cluster: EtcdCluster): EtcdContents {
     const behind = this.#behind.get(cell);
     if (behind?.key === cluster.key && cell.state.isEtcdBehind === true) return behind.contents;
-    return this.#world.workloads.contentsOf(cluster.key) ?? ownContents(cluster, this.#world.clock.now());
+    const contents = this.#world.workloads.contentsOf(cluster.key) ?? ownContents(cluster, this.#world.clock.now());
+    // Of wrong data only that they are wrong is simulated: a key is missing.
+    return this.#world.spaces.variantOf(cell, cluster) === undefined ? contents : { ...contents, keys: contents.keys.slice(0, -1) };
   }
 
   /** From now on this member gets nothing new, until it is no longer behind. */
@@ -41,10 +43,11 @@ export class EtcdDatabases {
   snapshotOf(cell: Cell, cluster: EtcdCluster): Uint8Array {
     const contents = this.contentsOf(cell, cluster);
     const etcdVersion = etcdVersionOf(cell.state.hardware.talosVersion);
-    const known = this.#written.get(cluster.key);
+    const written = `${cluster.key}|${this.#world.spaces.variantOf(cell, cluster) === undefined ? "" : "wrong"}`;
+    const known = this.#written.get(written);
     if (known?.cluster === cluster && known.revision === contents.revision && known.etcdVersion === etcdVersion) return known.bytes;
     const bytes = databaseOf(cluster, contents, etcdVersion);
-    this.#written.set(cluster.key, { cluster, revision: contents.revision, etcdVersion, bytes });
+    this.#written.set(written, { cluster, revision: contents.revision, etcdVersion, bytes });
     return bytes;
   }
 }

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { joined, left } from "./space.ts";
+import type { EtcdSpace } from "./space.ts";
 
 /**
  * Membership of one simulated etcd, by etcd's own rules: majority of voters elects and answers, one learner at a time,
@@ -18,6 +20,8 @@ export interface EtcdCluster {
   /** Member id; `undefined` while there is no quorum. */
   readonly leader: string | undefined;
   readonly raftIndex: number;
+  /** Absent while nobody has asked anything of its database: it is small then, and nothing is wrong with it. */
+  readonly space?: EtcdSpace;
 }
 
 export interface EtcdMember {
@@ -112,7 +116,15 @@ export function addLearner(cluster: EtcdCluster, address: string, live: LiveMemb
     isLearner: true,
     isStarted: false,
   };
-  return { ok: true, member, cluster: { ...changed(cluster), members: [...cluster.members, member] } };
+  return {
+    ok: true,
+    member,
+    cluster: {
+      ...changed(cluster),
+      members: [...cluster.members, member],
+      ...(cluster.space === undefined ? {} : { space: joined(cluster.space, member.id, cluster.leader) }),
+    },
+  };
 }
 
 /** The member's process has come up and told its name. */
@@ -151,13 +163,14 @@ export function removeMember(cluster: EtcdCluster, id: string, live: LiveMembers
     }
     if (live.has(id) && rest.filter((other) => live.has(other.id)).length < majority) return refuse("etcdserver: unhealthy cluster");
   }
-  const left: EtcdCluster = {
+  const without: EtcdCluster = {
     ...changed(cluster),
     members: cluster.members.filter((other) => other.id !== id),
     removedIds: [...cluster.removedIds, id],
     leader: cluster.leader === id ? undefined : cluster.leader,
+    ...(cluster.space === undefined ? {} : { space: left(cluster.space, id) }),
   };
-  return { ok: true, cluster: elect(left, live) };
+  return { ok: true, cluster: elect(without, live) };
 }
 
 /** Moves leadership to another live voter; `undefined` when there is none. */

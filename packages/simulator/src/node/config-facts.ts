@@ -26,6 +26,8 @@ export interface ConfigFacts {
   readonly acceptedOsCas: readonly string[];
   /** `cluster.etcd` is there: only control planes may have it. */
   readonly hasEtcdSection: boolean;
+  /** Arguments of etcd that the configuration adds, by name without dashes. */
+  readonly etcdArguments: Readonly<Record<string, readonly string[]>>;
   readonly hostname: string | undefined;
   readonly certSans: readonly string[];
   readonly nodeLabels: Readonly<Record<string, string>>;
@@ -85,6 +87,7 @@ function readFacts(text: string): ConfigFacts {
     kubernetesCa: { ...kubernetesCa, certificate: kubernetesCa.certificate || (facts.kubernetesAcceptedCas[0] ?? "") },
     acceptedOsCas: [osCa.certificate, ...facts.osAcceptedCas].filter((certificate) => certificate !== ""),
     hasEtcdSection: facts.etcdCa !== undefined,
+    etcdArguments: facts.etcdArguments,
     hostname: facts.hostname,
     certSans: facts.certSans,
     nodeLabels: facts.nodeLabels,

@@ -1,5 +1,5 @@
 import { activeFacts, hasEtcdAddress } from "./identity.ts";
-import type { Machine, TimerName } from "./machine.ts";
+import type { DefragmentTime, EtcdState, Machine, TimerName } from "./machine.ts";
 import type { Run } from "./run.ts";
 import { etcdVersionOf, isAtLeast, isAtLeastRelease } from "./version.ts";
 
@@ -17,7 +17,7 @@ import { etcdVersionOf, isAtLeast, isAtLeastRelease } from "./version.ts";
 
 /** What the service is about to do by itself while it does not run. */
 const ahead: readonly TimerName[] = ["etcd-preparing", "etcd-pull", "etcd-join", "etcd-start"];
-const whileRunning: readonly TimerName[] = ["etcd-healthy", "etcd-promote", "static-pods"];
+const whileRunning: readonly TimerName[] = ["etcd-healthy", "etcd-promote", "etcd-defragment", "etcd-hung", "static-pods"];
 
 /** The service runner is told to stop: what it was about to do it does not do, and after a while it has ended. */
 export function stopEtcd(run: Run): void {
@@ -32,7 +32,7 @@ export function stopEtcd(run: Run): void {
 export function endEtcd(run: Run): void {
   const { machine } = run;
   const wasRunning = machine.services["etcd"]?.state === "Running";
-  run.set({ etcd: { ...machine.etcd, isBootstrapRequested: false, isChecked: false } });
+  run.set({ etcd: { ...withoutProcess(machine.etcd), isBootstrapRequested: false, isChecked: false } });
   if (wasRunning || isAtLeastRelease(machine.hardware.talosVersion, "1.13.6"))
     run.service("etcd", "Finished", "Service finished successfully");
   else
@@ -98,4 +98,70 @@ export function etcdImageOf(machine: Machine): string {
   const { talosVersion } = machine.hardware;
   const registry = isAtLeast(talosVersion, "1.12") ? "registry.k8s.io" : "gcr.io/etcd-development";
   return activeFacts(machine)?.etcdImage || `${registry}/etcd:v${etcdVersionOf(talosVersion)}`;
+}
+
+/** What of the state is lost when the process ends: a defragmentation in its middle leaves the file as it was. */
+export function withoutProcess({ quotaBytes: _quota, defragments: _defragments, ...rest }: EtcdState): EtcdState {
+  return rest;
+}
+
+/** etcd reads its arguments when it starts, and Talos never restarts it for another configuration. */
+export function startedProcess(machine: Machine): EtcdState {
+  const quota = activeFacts(machine)?.etcdArguments["quota-backend-bytes"]?.at(-1);
+  const etcd = withoutProcess(machine.etcd);
+  return quota === undefined || !/^-?\d{1,18}$/.test(quota) ? etcd : { ...etcd, quotaBytes: Number(quota) };
+}
+
+/** After as long the health check of the service gives up: it asks for a key, and a member that defragments answers nothing. */
+const healthTimeoutMs = 15_000;
+
+/** While a member defragments it answers nothing that needs its database. */
+export function isDefragmenting({ etcd }: Machine): boolean {
+  return (etcd.defragments?.queue.length ?? 0) > 0;
+}
+
+/**
+ * etcd defragments whoever asked and whether he still waits: its handler does not look at the call. A second one waits for the lock, and then does it again.
+ *
+ * @see etcd v3.6.14 `server/etcdserver/server.go` Defragment, `server/storage/backend/backend.go` defrag
+ */
+export function startDefragment(run: Run, takes: DefragmentTime): void {
+  const { etcd } = run.machine;
+  const { ended = 0, queue = [] } = etcd.defragments ?? {};
+  run.set({ etcd: { ...etcd, defragments: { ended, queue: [...queue, takes] } } });
+  if (queue.length === 0) goOnDefragmenting(run, takes);
+}
+
+function goOnDefragmenting(run: Run, takes: DefragmentTime): void {
+  if (takes === 0) return endDefragment(run);
+  if (takes !== "never") run.after("etcd-defragment", takes);
+  if ((takes === "never" || takes > healthTimeoutMs) && !run.has("etcd-hung")) run.after("etcd-hung", healthTimeoutMs);
+}
+
+/** One is done; the next that waits begins. */
+export function endDefragment(run: Run): void {
+  const { etcd } = run.machine;
+  const { ended = 0, queue = [] } = etcd.defragments ?? {};
+  const [, ...waiting] = queue;
+  run.set({ etcd: { ...etcd, defragments: { ended: ended + 1, queue: waiting } } });
+  run.output("etcd-defragmented");
+  const [next] = waiting;
+  if (next !== undefined) return goOnDefragmenting(run, next);
+  run.cancel("etcd-hung");
+  run.output("etcd-changed");
+}
+
+/** The process ends with an error, and is started again and again. */
+const restartMs = 5_000;
+
+/** @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/system/services/etcd.go` `experimental-initial-corrupt-check` */
+export function endByCheck(run: Run): void {
+  if (run.machine.services["etcd"]?.state !== "Running") return;
+  for (const timer of whileRunning) run.cancel(timer);
+  run.set({ etcd: { ...withoutProcess(run.machine.etcd), isChecked: false } });
+  run.service("etcd", "Waiting", 'Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code 1');
+  run.set({ kubernetes: { ...run.machine.kubernetes, hasStaticPods: false } });
+  run.after("etcd-start", restartMs);
+  run.output("kubernetes-down");
+  run.output("etcd-changed");
 }

@@ -1,5 +1,5 @@
 import type { KeyPair } from "@talos-operator/ports";
-import type { EtcdAlarm } from "./machine.ts";
+import type { DefragmentTime } from "./machine.ts";
 
 /** Everything that can happen to a machine. */
 export type MachineInput =
@@ -14,8 +14,12 @@ export type MachineInput =
   | { readonly kind: "disk-replaced" }
   /** A machine that is off has another network card; a container was made anew. */
   | { readonly kind: "card-replaced"; readonly mac: string }
-  /** Its member of etcd raises an alarm, or takes it back. */
-  | { readonly kind: "etcd-alarm"; readonly alarm: EtcdAlarm | undefined }
+  /** Its etcd defragments in this time from now on; `undefined`: in the time that it needs. */
+  | { readonly kind: "etcd-defragment-time"; readonly takes: DefragmentTime | undefined }
+  /** Its etcd is told to defragment. */
+  | { readonly kind: "defragment"; readonly takes: DefragmentTime }
+  /** Its etcd found other data with another member before it served: the process ends, and is started again. */
+  | { readonly kind: "etcd-differs" }
   /** Timers that are due fire, in the order of their times. */
   | { readonly kind: "timers" }
   /** The certificate that was asked for with `issue-identity`. */
@@ -96,6 +100,10 @@ export type MachineOutput =
   | { readonly kind: "leave-etcd" }
   /** Liveness or membership of this machine's etcd may have changed. */
   | { readonly kind: "etcd-changed" }
+  /** The process of its etcd has started. */
+  | { readonly kind: "etcd-started" }
+  /** Its etcd has defragmented. */
+  | { readonly kind: "etcd-defragmented" }
   /** This control plane now signs certificates for workers. */
   | { readonly kind: "trustd-up" }
   /** The kubelet runs: registers its Node as soon as the API answers. */

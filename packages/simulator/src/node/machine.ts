@@ -23,8 +23,8 @@ export interface Machine {
   readonly isUnplugged?: boolean;
   /** Its etcd cannot keep up with the leader: a learner is not promoted. */
   readonly isEtcdBehind?: boolean;
-  /** What its member of etcd raises. */
-  readonly etcdAlarm?: EtcdAlarm | undefined;
+  /** How long its etcd defragments, where somebody said so. */
+  readonly etcdDefragmentTime?: DefragmentTime | undefined;
   /** Milliseconds since the epoch when power or network went; `undefined` while reachable. */
   readonly goneSince: number | undefined;
   readonly bootCount: number;
@@ -57,6 +57,9 @@ export interface Machine {
 
 /** Alarms of etcd: the quota of its database is used up, or members hold different data. */
 export type EtcdAlarm = "NOSPACE" | "CORRUPT";
+
+/** Milliseconds. `never`: it goes on until the process ends. */
+export type DefragmentTime = number | "never";
 
 /** Two boot slots. */
 export interface InstalledSystem {
@@ -121,13 +124,17 @@ export interface ServiceEvent {
   readonly at: number;
 }
 
-interface EtcdState {
+export interface EtcdState {
   /** The data directory: which member of which etcd this machine is. */
   readonly data: { readonly cluster: string; readonly memberId: string } | undefined;
   /** `Bootstrap` was called in this boot. Lost at a reboot. */
   readonly isBootstrapRequested: boolean;
   /** First health check of this start is over. */
   readonly isChecked: boolean;
+  /** What the process was started with, where the configuration says so. */
+  readonly quotaBytes?: number;
+  /** Defragmentations of this process: how many have ended, and how long the one that runs and those that wait for it take. */
+  readonly defragments?: { readonly ended: number; readonly queue: readonly DefragmentTime[] };
 }
 
 interface KubernetesState {
@@ -168,6 +175,8 @@ export type TimerName =
   | "etcd-start"
   | "etcd-healthy"
   | "etcd-promote"
+  | "etcd-defragment"
+  | "etcd-hung"
   | "static-pods"
   | "node-register"
   | "node-ready"

@@ -91,7 +91,6 @@ export function replaceDisk(run: Run): void {
     images: [],
     meta: {},
     etcd: { data: undefined, isBootstrapRequested: false, isChecked: false },
-    etcdAlarm: undefined,
     kubernetes: { ...machine.kubernetes, isNodeRegistered: false, hasForeignNetwork: false },
   });
 }

@@ -3,7 +3,19 @@ import type { MachineInput, MachineOutput } from "./inputs.ts";
 import type { Machine, TimerName } from "./machine.ts";
 import { applyConfig, endTry, restartKubelet, revertTry } from "./apply-config.ts";
 import { boot, finishBoot, loseState, openApi, startBoot } from "./boot.ts";
-import { endEtcd, goOnWithImage, prepareEtcd, startBootstrapping, stopEtcd } from "./etcd-service.ts";
+import {
+  endByCheck,
+  endDefragment,
+  endEtcd,
+  goOnWithImage,
+  isDefragmenting,
+  prepareEtcd,
+  startBootstrapping,
+  startDefragment,
+  startedProcess,
+  stopEtcd,
+  withoutProcess,
+} from "./etcd-service.ts";
 import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
@@ -72,8 +84,12 @@ function handle(run: Run, input: MachineInput): void {
     case "card-replaced":
       if (machine.power === "off") run.set({ hardware: { ...machine.hardware, mac: input.mac } });
       return;
-    case "etcd-alarm":
-      return run.set({ etcdAlarm: input.alarm });
+    case "etcd-defragment-time":
+      return run.set({ etcdDefragmentTime: input.takes });
+    case "defragment":
+      return startDefragment(run, input.takes);
+    case "etcd-differs":
+      return endByCheck(run);
     case "timers":
       return fireTimers(run);
     case "identity":
@@ -259,6 +275,10 @@ function fire(run: Run, name: TimerName): void {
       return run.after("etcd-promote", run.timings.etcdPromoteMs);
     case "etcd-promote":
       return run.output("promote-etcd");
+    case "etcd-defragment":
+      return endDefragment(run);
+    case "etcd-hung":
+      return run.health("etcd", false, "context deadline exceeded");
     case "static-pods":
       run.set({ kubernetes: { ...machine.kubernetes, hasStaticPods: true } });
       return run.output("kubernetes-up");
@@ -292,7 +312,9 @@ function connect(run: Run, isConnected: boolean): void {
 
 function startEtcd(run: Run): void {
   run.cancel("etcd-start");
+  run.set({ etcd: startedProcess(run.machine) });
   run.play("etcd-start");
+  run.output("etcd-started");
   run.output("etcd-changed");
 }
 
@@ -300,6 +322,8 @@ function setEtcdHealth(run: Run, isHealthy: boolean): void {
   const { machine } = run;
   const etcd = machine.services["etcd"];
   if (etcd?.state !== "Running" || !machine.etcd.isChecked) return;
+  // Its health check asks it for a key, and hears nothing.
+  if (isHealthy && etcd.isHealthy === false && isDefragmenting(machine)) return;
   if (etcd.isHealthy !== isHealthy) run.health("etcd", isHealthy, isHealthy ? "" : "context deadline exceeded");
   if (isHealthy && !machine.kubernetes.hasStaticPods && !run.has("static-pods")) run.after("static-pods", run.timings.staticPodsMs);
 }
@@ -311,9 +335,16 @@ function setEtcdHealth(run: Run, isHealthy: boolean): void {
  */
 function leaveEtcd(run: Run, how: Extract<MachineInput, { kind: "etcd-left" }>["how"]): void {
   const { machine } = run;
-  for (const timer of ["etcd-start", "etcd-healthy", "etcd-promote", "static-pods"] as const) run.cancel(timer);
+  for (const timer of ["etcd-start", "etcd-healthy", "etcd-promote", "etcd-defragment", "etcd-hung", "static-pods"] as const)
+    run.cancel(timer);
   const isRemoved = how === "removed";
-  run.set({ etcd: { ...machine.etcd, ...(how === "emptied" ? { data: undefined, isBootstrapRequested: false } : {}), isChecked: false } });
+  run.set({
+    etcd: {
+      ...withoutProcess(machine.etcd),
+      ...(how === "emptied" ? { data: undefined, isBootstrapRequested: false } : {}),
+      isChecked: false,
+    },
+  });
   if (!isRemoved) run.service("etcd", "Finished", "Service finished successfully");
   else if (machine.services["etcd"]?.state === "Running")
     run.service("etcd", "Waiting", 'Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code 0');

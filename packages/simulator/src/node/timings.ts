@@ -35,6 +35,8 @@ export interface Timings {
   readonly etcdElectionMs: number;
   /** A member that serves told to stop until its process has ended. */
   readonly etcdShutdownMs: number;
+  /** Defragmenting an etcd that uses 1 GiB. */
+  readonly etcdDefragmentMsPerGib: number;
   /** etcd healthy until the static pods run and the Kubernetes API answers. */
   readonly staticPodsMs: number;
   /** Kubernetes API answers until the kubelet has registered its Node. */
@@ -65,6 +67,7 @@ export const instantTimings: Timings = {
   etcdPromoteMs: 0,
   etcdElectionMs: 0,
   etcdShutdownMs: 0,
+  etcdDefragmentMsPerGib: 0,
   staticPodsMs: 0,
   nodeRegisterMs: 0,
   nodeReadyMs: 0,
@@ -90,6 +93,7 @@ export const demoTimings: Timings = {
   etcdPromoteMs: 200,
   etcdElectionMs: 100,
   etcdShutdownMs: 100,
+  etcdDefragmentMsPerGib: 4_000,
   staticPodsMs: 250,
   nodeRegisterMs: 150,
   nodeReadyMs: 250,
@@ -115,6 +119,7 @@ export const realisticTimings: Timings = {
   etcdPromoteMs: 10_000,
   etcdElectionMs: 1_500,
   etcdShutdownMs: 1_000,
+  etcdDefragmentMsPerGib: 10_000,
   staticPodsMs: 20_000,
   nodeRegisterMs: 3_000,
   nodeReadyMs: 15_000,
@@ -143,6 +148,7 @@ export const genuineTimings: Timings = {
   etcdPromoteMs: 11_000,
   etcdElectionMs: 1_000,
   etcdShutdownMs: 7_000,
+  etcdDefragmentMsPerGib: 10_000,
   staticPodsMs: 12_000,
   nodeRegisterMs: 2_000,
   nodeReadyMs: 10_000,

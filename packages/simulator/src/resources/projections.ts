@@ -2,7 +2,9 @@ import { isIP } from "./address-kind.ts";
 import type { Cell } from "../datacenter/cell.ts";
 import type { World } from "../datacenter/world.ts";
 import { activeFacts, hasEtcdAddress, hostnameOf, isControlPlane, isSameCluster, nodeIdOf, nodenameOf } from "../node/identity.ts";
+import type { Machine } from "../node/machine.ts";
 import { machineStatusOf } from "../node/status.ts";
+import { isAtLeast } from "../node/version.ts";
 import { etcdImageOf } from "../node/etcd-service.ts";
 import { controlPlaneProjections } from "./control-plane-projections.ts";
 import { hardwareProjections } from "./hardware-projections.ts";
@@ -198,7 +200,7 @@ const base: Readonly<Record<string, Projection>> = {
           name: hostnameOf(cell.state),
           advertisedAddresses: [cell.address],
           image: etcdImageOf(cell.state),
-          extraArgs: {},
+          extraArgs: etcdArguments(cell.state),
           listenPeerAddresses: ["::"],
           listenClientAddresses: ["::"],
         },
@@ -206,6 +208,13 @@ const base: Readonly<Record<string, Projection>> = {
     ];
   },
 };
+
+/** Up to 1.12 an argument has one value, the last. @see siderolabs/talos v1.12.0 and v1.13.9 `pkg/machinery/resources/etcd/spec.go` */
+function etcdArguments(machine: Machine): Readonly<Record<string, unknown>> {
+  const given = Object.entries(activeFacts(machine)?.etcdArguments ?? {});
+  const hasLists = isAtLeast(machine.hardware.talosVersion, "1.13");
+  return Object.fromEntries(given.map(([name, values]) => [name, hasLists ? { values } : (values.at(-1) ?? "")]));
+}
 
 /** Every type that has contents; a type that a node knows and that is not here is simply empty. */
 export const projections: Readonly<Record<string, Projection>> = { ...base, ...hardwareProjections, ...controlPlaneProjections };

@@ -29,12 +29,17 @@ function valueFor(field: DescField, value: unknown): unknown {
     case "list":
       return (Array.isArray(value) ? value : []).map((item) => single(field.listKind, field, item));
     case "map":
-      return value;
+      return field.mapKind === "message" ? messagesOf(value) : value;
     case "scalar":
     case "enum":
     case "message":
       return single(field.fieldKind, field, value);
   }
+}
+
+/** Where an older Talos has another type of values than the newest, whose message this is, there are none. */
+function messagesOf(value: unknown): unknown {
+  return Object.fromEntries(Object.entries(value as object).filter(([, item]) => typeof item === "object"));
 }
 
 function single(kind: "scalar" | "enum" | "message", field: DescField, value: unknown): unknown {

@@ -4,10 +4,11 @@ import { connectionFailure } from "../datacenter/call-failure.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { memberHex, memberNumber, votersOf } from "../etcd/model.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
-import { hasEnded } from "../node/etcd-service.ts";
+import { nobodysId } from "../etcd/space.ts";
+import type { RaisedAlarm } from "../etcd/space.ts";
+import { hasEnded, isDefragmenting } from "../node/etcd-service.ts";
 import { etcdRuns } from "../node/step.ts";
-import { etcdVersionOf, isAtLeast } from "../node/version.ts";
-import type { EtcdAlarm } from "../node/machine.ts";
+import { etcdVersionOf, isAtLeast, isAtLeastRelease } from "../node/version.ts";
 import type { HandlerContext } from "./context.ts";
 import { forever, requireControlPlane } from "./guards.ts";
 
@@ -96,6 +97,8 @@ export async function etcdStatus(context: HandlerContext): Promise<machine.EtcdS
   const cluster = await runningEtcd(context);
   const id = context.cell.state.etcd.data?.memberId ?? "0";
   const etcdVersion = etcdVersionOf(context.cell.state.hardware.talosVersion);
+  const sizes = context.world.spaces.sizesOf(context.cell, cluster);
+  const alarms = context.world.spaces.alarmsOf(cluster).map((alarm) => alarmText(alarm, etcdVersion));
   return create(machine.EtcdStatusResponseSchema, {
     messages: [
       {
@@ -103,13 +106,13 @@ export async function etcdStatus(context: HandlerContext): Promise<machine.EtcdS
           storageVersion: etcdVersion.replace(/\.\d+$/, ".0"),
           protocolVersion: etcdVersion,
           memberId: memberNumber(id),
-          dbSize: 20_480n,
-          dbSizeInUse: 16_384n,
+          dbSize: BigInt(sizes.sizeBytes),
+          dbSizeInUse: BigInt(sizes.inUseBytes),
           leader: cluster.leader === undefined ? 0n : memberNumber(cluster.leader),
           raftIndex: BigInt(cluster.raftIndex),
           raftTerm: BigInt(cluster.term),
           raftAppliedIndex: BigInt(cluster.raftIndex),
-          errors: [...(cluster.leader === undefined ? ["etcdserver: no leader"] : []), ...alarmsOf(context, cluster).map(alarmText)],
+          errors: [...(cluster.leader === undefined ? ["etcdserver: no leader"] : []), ...alarms],
           isLearner: cluster.members.find((member) => member.id === id)?.isLearner ?? false,
         },
       },
@@ -117,50 +120,78 @@ export async function etcdStatus(context: HandlerContext): Promise<machine.EtcdS
   });
 }
 
-interface RaisedAlarm {
-  readonly memberId: bigint;
-  readonly alarm: EtcdAlarm;
-}
-
-/** Every member knows the alarms of all. */
-function alarmsOf({ world }: HandlerContext, cluster: EtcdCluster): readonly RaisedAlarm[] {
-  return world.cells().flatMap(({ state }) => {
-    const { data } = state.etcd;
-    const isMember = data?.cluster === cluster.key && cluster.members.some(({ id }) => id === data.memberId);
-    return state.etcdAlarm === undefined || !isMember ? [] : [{ memberId: memberNumber(data.memberId), alarm: state.etcdAlarm }];
-  });
-}
-
-/** As Go prints etcd's AlarmMember, which is what a member's status has. */
-function alarmText({ memberId, alarm }: RaisedAlarm): string {
-  return `memberID:${memberId} alarm:${alarm} `;
+/**
+ * As Go prints etcd's AlarmMember, which is what a member's status has. Nobody's id, which is 0, is left out. From 3.7 on the printer puts one space or two, as
+ * its program was built, so that nobody relies on it.
+ */
+function alarmText({ memberId, alarm }: RaisedAlarm, etcdVersion: string): string {
+  const isNew = isAtLeastRelease(etcdVersion, "3.7.0");
+  const member = memberId === nobodysId ? "" : `memberID:${memberNumber(memberId)}${isNew ? "  " : " "}`;
+  return `${member}alarm:${alarm}${isNew ? "" : " "}`;
 }
 
 function told(alarms: readonly RaisedAlarm[]): { memberId: bigint; alarm: machine.EtcdMemberAlarm_AlarmType }[] {
-  return alarms.map(({ memberId, alarm }) => ({ memberId, alarm: machine.EtcdMemberAlarm_AlarmType[alarm] }));
+  return alarms.map(({ memberId, alarm }) => ({ memberId: memberNumber(memberId), alarm: machine.EtcdMemberAlarm_AlarmType[alarm] }));
 }
 
-/** MachineService/EtcdAlarmList */
+/**
+ * MachineService/EtcdAlarmList: the alarms of all members, as the local one knows them. Also to read them goes through raft: without a leader the client tries
+ * again until the caller gives up.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/machined/internal/server/v1alpha1/v1alpha1_server.go`, etcd v3.6.14 `server/etcdserver/v3_server.go` Alarm
+ */
 export async function etcdAlarmList(context: HandlerContext): Promise<machine.EtcdAlarmListResponse> {
   requireControlPlane(context, "etcd alarm list");
-  const cluster = await runningEtcd(context);
-  return create(machine.EtcdAlarmListResponseSchema, { messages: [{ memberAlarms: told(alarmsOf(context, cluster)) }] });
+  const cluster = await agreeingEtcd(context, "failed to list etcd alarms");
+  return create(machine.EtcdAlarmListResponseSchema, { messages: [{ memberAlarms: told(context.world.spaces.alarmsOf(cluster)) }] });
 }
 
-/** MachineService/EtcdAlarmDisarm takes back every alarm there is; one whose cause is still there is raised again by etcd. */
+/** MachineService/EtcdAlarmDisarm takes back every alarm there is, whoever raised it and also CORRUPT; one whose cause is still there is raised again by etcd. */
 export async function etcdAlarmDisarm(context: HandlerContext): Promise<machine.EtcdAlarmDisarmResponse> {
   requireControlPlane(context, "etcd alarm disarm");
-  const cluster = await runningEtcd(context);
-  const alarms = alarmsOf(context, cluster);
-  for (const cell of context.world.cells()) if (cell.state.etcd.data?.cluster === cluster.key) cell.setEtcdAlarm(undefined);
+  const cluster = await agreeingEtcd(context, "failed to disarm etcd alarm");
+  const alarms = context.world.spaces.databaseOf(cluster.key)?.disarm() ?? [];
   return create(machine.EtcdAlarmDisarmResponseSchema, { messages: [{ memberAlarms: told(alarms) }] });
 }
 
-/** MachineService/EtcdDefragment: the database holds nothing that could be given back. */
+/**
+ * MachineService/EtcdDefragment of the local member, with a leader or without. It answers when it is done; a caller who goes away ends nothing, and one who asks
+ * while it runs waits for it and for another one after it. The file stays as it was when the process ends in the middle.
+ */
 export async function etcdDefragment(context: HandlerContext): Promise<machine.EtcdDefragmentResponse> {
   requireControlPlane(context, "etcd defragment");
-  await runningEtcd(context);
+  const { cell, signal, world } = context;
+  const cluster = await startedEtcd(context);
+  demandVoter(context, cluster, "failed to defragment etcd");
+  cell.dispatch({ kind: "defragment", takes: world.spaces.defragmentTimeOf(cell, cluster) });
+  const { bootId, etcd } = cell.state;
+  const { ended = 0, queue = [] } = etcd.defragments ?? {};
+  const own = ended + queue.length;
+  while ((cell.state.etcd.defragments?.ended ?? 0) < own) {
+    await Promise.race([changeOf(context), forever(signal)]);
+    if (!etcdRuns(cell.state) || cell.state.bootId !== bootId || cell.state.etcd.defragments === undefined)
+      throw new RpcError(
+        grpcStatus.unavailable,
+        "failed to defragment etcd: rpc error: code = Unavailable desc = error reading from server: EOF",
+      );
+  }
   return create(machine.EtcdDefragmentResponseSchema, { messages: [{}] });
+}
+
+/** A learner tells its status and nothing else. @see etcd v3.6.14 `server/etcdserver/api/v3rpc/util.go` isRPCSupportedForLearner */
+function demandVoter({ cell }: HandlerContext, cluster: EtcdCluster, what: string): void {
+  const own = cluster.members.find(({ id }) => id === cell.state.etcd.data?.memberId);
+  if (own?.isLearner === true) throw new RpcError(grpcStatus.unknown, `${what}: etcdserver: rpc not supported for learner`);
+}
+
+/** The etcd of this machine when a majority agrees on what it is asked. */
+async function agreeingEtcd(context: HandlerContext, what: string): Promise<EtcdCluster> {
+  for (;;) {
+    const cluster = await runningEtcd(context);
+    demandVoter(context, cluster, what);
+    if (context.world.etcd.isAvailable(cluster)) return cluster;
+    await Promise.race([changeOf(context), forever(context.signal)]);
+  }
 }
 
 /** MachineService/EtcdForfeitLeadership. */
@@ -194,8 +225,17 @@ export async function etcdRemoveMemberById(
   return create(machine.EtcdRemoveMemberByIDResponseSchema, { messages: [{}] });
 }
 
-/** The etcd of this machine once its process runs; until then the call hangs, as the etcd client of a genuine node does. */
+/** The etcd of this machine once its process runs and answers; until then the call hangs, as the etcd client of a genuine node does. */
 export async function runningEtcd(context: HandlerContext): Promise<EtcdCluster> {
+  const { cell, signal } = context;
+  for (;;) {
+    const cluster = await startedEtcd(context);
+    if (!isDefragmenting(cell.state)) return cluster;
+    await Promise.race([changeOf(context), forever(signal)]);
+  }
+}
+
+async function startedEtcd(context: HandlerContext): Promise<EtcdCluster> {
   const { cell, world } = context;
   while (!etcdRuns(cell.state)) {
     const changed = changeOf(context);

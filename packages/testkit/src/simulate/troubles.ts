@@ -1,6 +1,7 @@
 import { foundAndReplace, foundByHand } from "./troubles/founding.ts";
 import { failKube, failTalos } from "./troubles/answers.ts";
 import { passTime } from "./troubles/clocks.ts";
+import { corruptEtcd, fillEtcd } from "./troubles/databases.ts";
 import { deleteChildren } from "./troubles/deleted.ts";
 import type { TroubleInput } from "./troubles/input.ts";
 import { loseLease } from "./troubles/leases.ts";
@@ -66,6 +67,8 @@ const troubles: Readonly<Record<TroubleKind, (input: TroubleInput, lastsMs: numb
   "addresses-swapped": swapAddresses,
   "disk-replaced": replaceDisk,
   "etcd-alarm": alarm,
+  "etcd-full": fillEtcd,
+  "etcd-corrupt": corruptEtcd,
   "time-passes": passTime,
   "children-deleted": deleteChildren,
   "store-errors": failStore,

@@ -3,11 +3,17 @@ import { createApiServer, createMemoryStore, type Store, type StoreContent } fro
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { KubeTransport, RandomSource } from "@talos-operator/ports";
-import { createDatacenter, realisticTimings, type Datacenter, type DatacenterSnapshot, type Timings } from "@talos-operator/simulator";
+import {
+  createDatacenter,
+  realisticTimings,
+  type Datacenter,
+  type DatacenterSnapshot,
+  type EtcdDatabase,
+  type Timings,
+} from "@talos-operator/simulator";
 import { copiedStore } from "../world/copied-store.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
-import { isEtcdFull } from "../world/full-etcd.ts";
 import { createAddons } from "./addons/index.ts";
 import { createBackups } from "./backups/index.ts";
 import { createComposed, type Composed, type ComposedContent } from "./composed.ts";
@@ -163,8 +169,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   // Three of four worlds have quick machines: what waits for nothing but a boot shows nothing, and costs the most.
   const isQuick = Math.floor(options.seed / 2) % 4 !== 3;
   const isConnected = (address: string): boolean => isUp(datacenter, address);
-  const isFull = (key: string): boolean => isEtcdFull(datacenter, key);
-  const dialled = createDialledWorkloads({ ...ports, random: stream(4), keys, isConnected, isFull }, workloads);
+  const etcd = (key: string): EtcdDatabase | undefined => datacenter.etcdDatabase(key);
+  const dialled = createDialledWorkloads({ ...ports, random: stream(4), keys, isConnected, etcd }, workloads);
   const datacenter = createDatacenter({
     ...ports,
     random: stream(3),

@@ -12,7 +12,7 @@ import "@talos-operator/operator/testing";
 import type { AddonDependencies, BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
 import type { Clock, FileTree, Keys, KubeTransport, Logger, RandomSource, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
-import type { CallEvent, Datacenter, MachineSpec, Timings } from "@talos-operator/simulator";
+import type { CallEvent, Datacenter, EtcdDatabase, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
 import { createLife, never } from "../simulate/life.ts";
 import type { Life } from "../simulate/life.ts";
@@ -26,7 +26,6 @@ import { createValueKeys } from "../world/value-keys.ts";
 import { cutBy, diesWithItsCall } from "../world/dies-with-its-call.ts";
 import { withCalls } from "../world/with-calls.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
-import { isEtcdFull } from "../world/full-etcd.ts";
 
 /** Kinds that stories look at. */
 export const kinds = {
@@ -183,9 +182,9 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   const routes = new Map<string, string>();
   const isConnected = (address: string): boolean =>
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
-  const isFull = (key: string): boolean => isEtcdFull(datacenter, key);
+  const etcd = (key: string): EtcdDatabase | undefined => datacenter.etcdDatabase(key);
   const workloads = createDialledWorkloads(
-    { ...ports, random: random(4), keys, isConnected, isFull, controllers: options.hasWorkloadControllers === true },
+    { ...ports, random: random(4), keys, isConnected, etcd, controllers: options.hasWorkloadControllers === true },
     new Map(Object.entries(from?.workloads ?? {}).map(([key, content]) => [key, copiedStore(content)])),
   );
   const datacenter = createDatacenter({

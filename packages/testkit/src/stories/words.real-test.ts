@@ -42,7 +42,7 @@ it("no object says a false word on a genuine API, through a whole life", { timeo
   const keys = createValueKeys(systemRandom);
   const isConnected = (address: string): boolean =>
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
-  const workloads = createDialledWorkloads({ ...ports, keys, isConnected, isFull: () => false });
+  const workloads = createDialledWorkloads({ ...ports, keys, isConnected });
   const machines = Array.from({ length: 6 }, (_, index) => ({ address: `10.5.0.${index + 1}` }));
   const datacenter = createDatacenter({ ...ports, keys, machines, timings: demoTimings, workload: workloads.api });
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer, Store } from "@talos-operator/apiserver";
 import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, WorkloadDialer, WorkloadTarget } from "@talos-operator/ports";
-import type { WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
+import type { EtcdDatabase, WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
 import { contentsOf } from "./stored-contents.ts";
 import { overEtcd } from "./full-etcd.ts";
 import { readValueRequest } from "./value-keys.ts";
@@ -32,8 +32,8 @@ class Unreachable extends Error {
 }
 
 /**
- * @param ports `isConnected` says whether the network between operator and an address works, default always; `isFull` whether the etcd of a cluster, by its
- *   key, refuses writes, default never; `controllers` whether Deployments and the like get their pods, default no
+ * @param ports `isConnected` says whether the network between operator and an address works, default always; `etcd` the database behind a cluster, by its key,
+ *   which may refuse writes, default none; `controllers` whether Deployments and the like get their pods, default no
  * @param stores what the APIs hold, by key of the cluster; filled as they open
  */
 export function createDialledWorkloads(
@@ -43,7 +43,7 @@ export function createDialledWorkloads(
     readonly random: RandomSource;
     readonly keys: Keys;
     readonly isConnected?: (address: string) => boolean;
-    readonly isFull?: (key: string) => boolean;
+    readonly etcd?: (key: string) => EtcdDatabase | undefined;
     readonly controllers?: boolean;
   },
   stores: Map<string, Store> = new Map(),
@@ -51,7 +51,7 @@ export function createDialledWorkloads(
   const open = new Map<string, Promise<ApiServer>>();
   const servers: ApiServer[] = [];
   const places = new Map<string, Place>();
-  const { keys, clock, isConnected = () => true, isFull = () => false, controllers = false, ...rest } = ports;
+  const { keys, clock, isConnected = () => true, etcd = () => undefined, controllers = false, ...rest } = ports;
   const inside = controllers ? ({ workloads: "controllers" } as const) : {};
 
   const api: WorkloadApi = {
@@ -75,7 +75,7 @@ export function createDialledWorkloads(
       const server = await opening;
       if (isNew) servers.push(server);
       return {
-        transport: overEtcd(server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }), () => isFull(key)),
+        transport: overEtcd(server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }), () => etcd(key)),
         async serve(address, port, certificate) {
           await Promise.resolve();
           const { notBefore } = keys.describeCertificate(certificate.certificate);
@@ -124,7 +124,7 @@ export function createDialledWorkloads(
       const { commonName = "", organizations } = keys.describeCertificate(target.certificate);
       if (!isOurs) return refusing;
       const served = place.server.transport({ name: commonName, groups: [...organizations, "system:authenticated"] });
-      return overEtcd(served, () => isFull(place.request.key));
+      return overEtcd(served, () => etcd(place.request.key));
     }
     throw new Unreachable("no control plane serves the Kubernetes API");
   };

@@ -39,7 +39,7 @@ function isConcerned(machine: ToldMachine): boolean {
   return (
     machine.truth === undefined ||
     !isWell(machine) ||
-    machine.truth.etcdAlarm !== undefined ||
+    machine.isAlarmed ||
     !machine.isListed ||
     machine.openEffect !== undefined ||
     machine.object?.metadata?.deletionTimestamp !== undefined

@@ -34,6 +34,8 @@ export interface ToldMachine {
   readonly object: ToldObject | undefined;
   /** What stands at its address; `undefined` where nobody can say which machine is meant. */
   readonly truth: Machine | undefined;
+  /** Its member of etcd has raised an alarm, or some member has and nobody knows which. */
+  readonly isAlarmed: boolean;
   /** An effect on it stands open in the record: what, for example `Reset`. */
   readonly openEffect: string | undefined;
   /** The record has it as configured and not let go. */
@@ -62,6 +64,9 @@ export interface Told {
   readonly datacenter: Datacenter;
 }
 
+/** An alarm that is raised of nobody in particular names this member. */
+const NOBODYS_ID = "0".repeat(16);
+
 /** What a look is made from. */
 export interface ToldInput {
   readonly objects: Pick<ObjectView, "get" | "all">;
@@ -83,11 +88,14 @@ export function tellAll({ objects, datacenter, routes }: ToldInput): Told {
   const moved = new Set([...routes.keys(), ...routes.values()]);
   const truthAt = (address: string | undefined): Machine | undefined =>
     address === undefined || moved.has(address) ? undefined : truths.get(address);
+  const alarmed = new Set(
+    datacenter.etcdClusters().flatMap(({ key }) => (datacenter.etcdDatabase(key)?.alarms() ?? []).map(({ memberId }) => memberId)),
+  );
   const objectsByName = new Map(all("talosmachines").map((object) => [object.metadata?.name ?? "", object]));
   const pools = (["taloscontrolplanes", "talosworkers"] as const).flatMap((plural) =>
     all(plural).map((object) => ({ plural, name: object.metadata?.name ?? "", object })),
   );
-  const told = pools.map((pool): ToldPool => ({ ...pool, machines: machinesOf(pool, objectsByName, record, truthAt) }));
+  const told = pools.map((pool): ToldPool => ({ ...pool, machines: machinesOf(pool, objectsByName, record, truthAt, alarmed) }));
   return {
     pools: told,
     clusters: [...all("talosclusters"), ...all("kubernetesclusters")],
@@ -103,6 +111,7 @@ function machinesOf(
   objectsByName: ReadonlyMap<string, ToldObject>,
   record: ClusterRecord | undefined,
   truthAt: (address: string | undefined) => Machine | undefined,
+  alarmed: ReadonlySet<string>,
 ): readonly ToldMachine[] {
   const isControlPlane = plural === "taloscontrolplanes";
   const listed = listedMachines(name, object);
@@ -124,6 +133,8 @@ function machinesOf(
     const stored = objectsByName.get(machine);
     const fact = facts.get(machine);
     const endpoint = (stored as TalosMachine | undefined)?.spec?.endpoint;
+    const truth = truthAt(fact?.address ?? endpoint);
+    const member = truth?.etcd.data?.memberId;
     return {
       name: machine,
       pool: name,
@@ -131,7 +142,8 @@ function machinesOf(
       isListed: listed.has(machine),
       asked: listed.get(machine),
       object: stored,
-      truth: truthAt(fact?.address ?? endpoint),
+      truth,
+      isAlarmed: member !== undefined && (alarmed.has(member) || alarmed.has(NOBODYS_ID)),
       openEffect: open.get(machine),
       isKnown: fact !== undefined && fact.configuredAt !== undefined && fact.releasedAt === undefined,
       wasRead: fact?.appliedHash !== undefined,

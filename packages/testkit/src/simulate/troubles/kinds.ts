@@ -72,8 +72,12 @@ export type TroubleKind =
   | "addresses-swapped"
   /** A machine gets another disk, and a person allows it to join again. */
   | "disk-replaced"
-  /** etcd raises an alarm for a while: CORRUPT, or NOSPACE, with which the cluster's own API takes no writes. */
+  /** etcd raises an alarm for a while without a cause: CORRUPT, or NOSPACE. The cluster's own API takes no writes meanwhile. */
   | "etcd-alarm"
+  /** etcd fills up to its quota until somebody makes room: the cluster's own API takes no writes. */
+  | "etcd-full"
+  /** One member of etcd has other data than the others, until somebody brings it the right ones: the cluster's own API takes no writes. */
+  | "etcd-corrupt"
   /** Hours or months pass at once for everybody: certificates have ended. */
   | "time-passes"
   /** Somebody deletes TalosMachines and Secrets that the operator made, but not the keys. */
@@ -136,6 +140,8 @@ export const LATER_TROUBLES: readonly TroubleKind[] = [
   "etcd-alarm",
   "time-passes",
   "children-deleted",
+  "etcd-full",
+  "etcd-corrupt",
 ];
 
 /** Those that can befall a cluster that is Ready, whatever is done to it. */

@@ -1,0 +1,41 @@
+import type { EtcdDatabase } from "@talos-operator/simulator";
+import { pick } from "../fault.ts";
+import { livingEtcd } from "../living-etcd.ts";
+import { begin, type TroubleInput } from "./input.ts";
+
+/** etcd fills up to its quota, and writes nothing more; somebody defragments every member and takes the alarms back. */
+export async function fillEtcd(input: TroubleInput, lastsMs: number): Promise<void> {
+  await begin(input, lastsMs);
+  const database = databaseOf(input);
+  if (database === undefined) return;
+  database.fill();
+  await alarmed(input, lastsMs);
+  for (const { id } of livingEtcd(input.datacenter).flatMap(({ members }) => members)) database.defragment(id);
+  database.disarm();
+}
+
+/** One member has other data than the others, and etcd writes nothing more; somebody brings it the right ones and takes the alarms back. */
+export async function corruptEtcd(input: TroubleInput, lastsMs: number): Promise<void> {
+  await begin(input, lastsMs);
+  const database = databaseOf(input);
+  const members = input.datacenter.machines().filter(({ state }) => state.etcd.data !== undefined);
+  if (database === undefined || members.length === 0) return;
+  const machine = pick(members, input.random);
+  input.trace(`${machine.address} has wrong data`);
+  machine.corruptEtcd();
+  // One alone has nobody to compare with: nothing is told, and nothing is refused.
+  if (database.alarms().length > 0) await alarmed(input, lastsMs);
+  database.mend();
+  database.disarm();
+}
+
+function databaseOf({ datacenter }: TroubleInput): EtcdDatabase | undefined {
+  const [living] = livingEtcd(datacenter);
+  return living === undefined ? undefined : datacenter.etcdDatabase(living.key);
+}
+
+async function alarmed({ stage, timers, now }: TroubleInput, lastsMs: number): Promise<void> {
+  stage.alarmedSince = now();
+  await timers.sleep(lastsMs);
+  stage.alarmedSince = undefined;
+}
