@@ -16,7 +16,6 @@ function everything() {
   figures.passed("KubernetesCluster", 20, new CompositionError("MachineCreationError", "no"));
   figures.failed("KubernetesCluster", "ValidationError");
   figures.decided("bootstrap");
-  figures.invariantBroken("S11");
   figures.carriedOut("BootstrapEtcd");
   figures.carriedOut("BootstrapEtcd", new EffectError("RECORD_CHANGED", "x"));
   figures.carriedOut("BootstrapEtcd", new TypeError("x"));

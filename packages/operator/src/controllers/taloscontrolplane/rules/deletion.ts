@@ -361,24 +361,9 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
       }
       if (declared.role === "controlplane" && hasBegunControlPlane) continue;
       if (declared.role === "controlplane") hasBegunControlPlane = true;
-<<<<<<< HEAD
       if (draft !== undefined) {
-        const opened: IntentFact = {
-          what: "Reset",
-          machine: declared.name,
-          address: declared.address,
-          uuid: fact?.uuid ?? "",
-          role: declared.role,
-          at: seen.now,
-          deadline: seen.now + WIPE_TAKES_MS,
-          why: isClusterGoing ? "The cluster is deleted." : "The worker pool is deleted.",
-        };
-        intentsLeft ??= intentsThatFit(draft.facts(), opened);
-=======
-      if (next !== undefined) {
         const opened = wipeIntent(seen, declared, fact?.uuid, isClusterGoing);
-        intentsLeft ??= intentsThatFit(next, opened);
->>>>>>> 5254a954 (refactor(operator): what a decision is told by, and how a container is stopped, have files and names of their own)
+        intentsLeft ??= intentsThatFit(draft.facts(), opened);
         if (declared.role === "worker" && intentsLeft <= 0) {
           waiting.push({ reason: "Resetting", message: `${declared.name} is wiped later: as many are being wiped as the record holds.` });
           continue;
