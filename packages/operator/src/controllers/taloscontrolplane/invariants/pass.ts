@@ -76,7 +76,7 @@ export function machineOf({ machine }: MachineAction): MachineName {
 }
 
 /** Its role by what is declared, else by what the record says. */
-export function roleOf({ assessed, after }: Pass, name: MachineName): MachineRole | undefined {
+function roleOf({ assessed, after }: Pass, name: MachineName): MachineRole | undefined {
   return assessed.byName.get(name)?.declared.role ?? machineFact(after, name)?.role;
 }
 
