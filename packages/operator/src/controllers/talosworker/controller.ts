@@ -77,7 +77,9 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const controlPlane = name === "" ? undefined : controlPlanes.store.get({ namespace: key.namespace, name });
     const clusters = options.talosClusters.store;
     const asked = effectiveMode(worker.metadata, clusters);
-    const mode = asked === "import" && isTakenOver(controlPlane) ? "reconcile" : asked;
+    // Nobody is left to take over what is deleted without its control plane.
+    const isLeft = controlPlane === undefined && worker.metadata.deletionTimestamp !== undefined;
+    const mode = asked === "import" && (isLeft || isTakenOver(controlPlane)) ? "reconcile" : asked;
     if (mode !== "reconcile") {
       const plan = mode === "dryrun" ? options.planOf({ namespace: key.namespace, name }, key.name) : undefined;
       const told = findCondition(worker.status?.conditions, "DryRun")?.message;

@@ -13,7 +13,7 @@ import type { Observed } from "../../../model/observation.ts";
 export async function demandPool(
   name: string,
   latest: Pick<LatestWords, "worker" | "talosCluster">,
-  { workers, controlPlane }: Pick<Observed, "workers" | "controlPlane">,
+  { workers, controlPlane, adoption }: Pick<Observed, "workers" | "controlPlane" | "adoption">,
 ): Promise<void> {
   const { namespace = "" } = controlPlane.metadata;
   const decided = workers.find(({ metadata }) => metadata.name === name);
@@ -28,6 +28,8 @@ export async function demandPool(
   const owner = controllerOf(pool.metadata);
   const cluster = owner?.kind === "TalosCluster" ? await latest.talosCluster({ namespace, name: owner.name }) : undefined;
   const mode = effectiveMode(pool.metadata, { get: () => cluster });
-  if (mode !== "reconcile" && !(mode === "import" && isTakenOver(controlPlane)))
+  // Until it is taken over the rule of imports alone decides, and guards the pools when it begins.
+  const isImported = isTakenOver(controlPlane) || adoption !== undefined;
+  if (mode !== "reconcile" && !(mode === "import" && isImported))
     throw new EffectError("MODE_CHANGED", `TalosWorker ${name}, or the TalosCluster that made it, says ${mode}`);
 }

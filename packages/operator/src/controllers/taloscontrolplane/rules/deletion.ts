@@ -22,6 +22,7 @@ import { compareIdentity } from "../membership/proven-look.ts";
 import { endOfContainer, isContainer, isStop, KEEPS_VOLUMES, wordsOfEnd } from "../membership/container-end.ts";
 import { configMayArriveUntil } from "../membership/removal.ts";
 import { adopt, isOfAnother } from "./adoption.ts";
+import { releasePools } from "./release-pools.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
@@ -74,6 +75,9 @@ export const finishDeletion: Rule = {
 
     const own = takeDown(assessed, [...seen.machines, ...seen.former], true);
     if (own !== undefined) return own;
+    // A pool outlives its control plane where somebody has to look for it: those that are deleted with it go first.
+    const pools = releasePools.decide(assessed);
+    if (pools !== undefined) return { ...waits("WaitingForWorkers", seen, "Worker pools without machines are being released."), ...pools };
     return dissolve(seen);
   },
 };

@@ -1,6 +1,7 @@
-import { annotations, conditionFor, finalizers } from "@talos-operator/api";
+import { annotations, conditionFor, finalizers, reconcileModeOf } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { assessImport } from "../../../importing/assess.ts";
+import { composedPools } from "../composition/composed-pools.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
@@ -45,10 +46,8 @@ export const importCluster: Rule = {
             `The cluster is verified, and these differences were found:\n${state.differences.map((line, index) => `${index + 1}. ${line}`).join("\n")}\n${isStale ? `The approval ${approved.slice(0, 64)} was for other differences. ` : ""}Annotate the TalosControlPlane with ${annotations.importApprove}: ${state.hash} to take it over as it is, or remove the differences.`,
           );
         }
-        // What is made from here on is guarded first.
-        const { name, finalizers: held = [] } = seen.controlPlane.metadata;
-        if (!held.includes(finalizers.talosControlPlane))
-          return { actions: [{ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name } }], waiting: takingOver };
+        const guards = missingFinalizers(seen);
+        if (guards.length > 0) return { actions: guards, waiting: takingOver };
         const secret = state.facts.bundle.secretName;
         const take: readonly Action[] =
           seen.bundle.kind === "present" && seen.bundle.value.fingerprint === state.bundle.fingerprint
@@ -73,6 +72,22 @@ export const importCluster: Rule = {
     }
   },
 };
+
+/**
+ * What is taken over is guarded first, pools too: whoever waits for the takeover to delete the cluster is faster than the pass that follows, and the machines of a
+ * pool that is gone are nobody's.
+ */
+function missingFinalizers(seen: Observed): readonly Action[] {
+  const { name, finalizers: held = [] } = seen.controlPlane.metadata;
+  const own: readonly Action[] = held.includes(finalizers.talosControlPlane)
+    ? []
+    : [{ kind: "AddFinalizer", object: { kind: "TalosControlPlane", name } }];
+  const pools = composedPools(seen).filter(
+    ({ metadata }) =>
+      !(metadata.finalizers ?? []).includes(finalizers.talosWorker) && ["reconcile", "import"].includes(reconcileModeOf(metadata)),
+  );
+  return [...own, ...pools.map(({ metadata }): Action => ({ kind: "AddFinalizer", object: { kind: "TalosWorker", name: metadata.name } }))];
+}
 
 /** Nothing of it is ours yet: a wipe that was asked for cannot be done, and is not silently left out. */
 function deletion(seen: Observed): Verdict | undefined {
