@@ -77,9 +77,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     const controlPlane = name === "" ? undefined : controlPlanes.store.get({ namespace: key.namespace, name });
     const clusters = options.talosClusters.store;
     const asked = effectiveMode(worker.metadata, clusters);
-    // Nobody is left to take over what is deleted without its control plane.
-    const isLeft = controlPlane === undefined && worker.metadata.deletionTimestamp !== undefined;
-    const mode = asked === "import" && (isLeft || isTakenOver(controlPlane)) ? "reconcile" : asked;
+    const mode = asked === "import" && (isLeft(worker, controlPlane) || isTakenOver(controlPlane)) ? "reconcile" : asked;
     if (mode !== "reconcile") {
       const plan = mode === "dryrun" ? options.planOf({ namespace: key.namespace, name }, key.name) : undefined;
       const told = findCondition(worker.status?.conditions, "DryRun")?.message;
@@ -211,4 +209,9 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
 function isTakeover(delta: Delta<TalosControlPlane>): boolean {
   const before = delta.type === "updated" ? findCondition(delta.previous.status?.conditions, "Imported")?.status : undefined;
   return findCondition(delta.object.status?.conditions, "Imported")?.status !== before;
+}
+
+/** Deleted without its control plane: nobody is left to take it over. */
+function isLeft({ metadata }: TalosWorker, controlPlane: TalosControlPlane | undefined): boolean {
+  return controlPlane === undefined && metadata.deletionTimestamp !== undefined;
 }
