@@ -14,6 +14,7 @@ export type { SimulatorErrorCode } from "./datacenter/errors.ts";
 export type { Fault, FaultEffect, FaultHandle } from "./datacenter/faults.ts";
 export type { Disk, Hardware, MachineSpec, Platform } from "./node/hardware.ts";
 export type { Machine, Stage } from "./node/machine.ts";
+export type { ReleaseFault } from "./node/releases.ts";
 export type { Timings } from "./node/timings.ts";
 export type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest, WorkloadContents } from "./workload/api.ts";
 export type { EtcdCluster, EtcdMember } from "./etcd/model.ts";

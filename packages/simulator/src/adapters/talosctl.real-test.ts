@@ -186,3 +186,49 @@ test("talosctl upgrades in the older way, and rolls back", async () => {
       datacenter.machine(address(5)).state.hardware.talosVersion === "v1.13.9" && datacenter.machine(address(5)).state.stage === "running",
   );
 });
+
+test("talosctl tells that the installer failed, and the machine goes on", async () => {
+  datacenter.setReleaseFault("v1.14.1", { installerExitCode: 3 });
+  const image = "ghcr.io/siderolabs/installer:v1.14.1";
+  const before = datacenter.machine(address(4)).state;
+  await assert.rejects(
+    talosctl("-n", address(4), "upgrade", "--image", image, "--drain=false", "--progress", "plain", "--timeout", "40s"),
+    /exit code:? 3|code 3/,
+  );
+  const { bootId, system } = datacenter.machine(address(4)).state;
+  assert.deepEqual([bootId, system?.next, system?.other], [before.bootId, "v1.14.0", undefined]);
+});
+
+test("talosctl stages an upgrade, which the next boot installs", async () => {
+  await talosctl(
+    "-n",
+    address(5),
+    "upgrade",
+    "--legacy",
+    "--stage",
+    "--image",
+    "ghcr.io/siderolabs/installer:v1.14.0",
+    "--wait=false",
+    "--timeout",
+    "40s",
+  );
+  await untilMachines(
+    datacenter,
+    () =>
+      datacenter.machine(address(5)).state.hardware.talosVersion === "v1.14.0" && datacenter.machine(address(5)).state.stage === "running",
+  );
+});
+
+test("talosctl rolls a machine back that boots and never gets healthy", async () => {
+  datacenter.setReleaseFault("v1.14.2", { boot: "never-healthy" });
+  const image = "ghcr.io/siderolabs/installer:v1.14.2";
+  await assert.rejects(talosctl("-n", address(5), "upgrade", "--legacy", "--image", image, "--timeout", "10s"), /timeout|deadline/);
+  assert.match(await talosctl("-n", address(5), "version"), /Tag: +v1\.14\.2/);
+  assert.match(await talosctl("-n", address(5), "get", "machinestatus"), /booting/);
+  await talosctl("-n", address(5), "rollback");
+  await untilMachines(
+    datacenter,
+    () =>
+      datacenter.machine(address(5)).state.hardware.talosVersion === "v1.14.0" && datacenter.machine(address(5)).state.stage === "running",
+  );
+});

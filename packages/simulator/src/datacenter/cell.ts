@@ -87,7 +87,11 @@ export class Cell implements SimulatedMachine {
   dispatch(input: MachineInput): void {
     if (this.#world.isClosed) return;
     const before = this.#machine;
-    const result = step(before, input, { now: this.#world.clock.now(), timings: this.#world.timings });
+    const result = step(before, input, {
+      now: this.#world.clock.now(),
+      timings: this.#world.timings,
+      releases: this.#world.releases,
+    });
     if (result.machine !== before) {
       this.#machine = result.machine;
       this.#save(result.machine);

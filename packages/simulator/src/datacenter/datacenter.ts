@@ -31,6 +31,10 @@ export function createDatacenter(options: DatacenterOptions): Datacenter {
     machines: () => world.cells(),
     addMachine: (spec) => addMachine(world, spec),
     inject: (fault) => world.faults.inject(fault),
+    setReleaseFault(version, fault) {
+      if (fault === undefined) world.releases.delete(version);
+      else world.releases.set(version, fault);
+    },
     etcdClusters: () => world.etcd.all(),
     etcdDatabase: (key) => world.spaces.databaseOf(key),
     handle: (address, call) => handleCall(world, address, call),

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { activeFacts, hostnameOf, secretFingerprint } from "../node/identity.ts";
 import { canJoin, etcdRuns } from "../node/step.ts";
 import type { MachineInput } from "../node/inputs.ts";
+import { etcdMinorOf } from "../node/version.ts";
 import { memberShown } from "../resources/member-shown.ts";
 import type { Cell } from "./cell.ts";
 import type { World } from "./world.ts";
@@ -68,6 +69,7 @@ export class EtcdRegistry {
       secretFingerprint: secretFingerprint(facts.clusterSecret),
       name: hostnameOf(cell.state),
       address: cell.address,
+      storage: etcdMinorOf(cell.state.hardware.talosVersion),
     });
     this.#put(cluster);
     const [founder] = cluster.members;
@@ -84,6 +86,7 @@ export class EtcdRegistry {
         cluster.clusterId === facts.clusterId &&
         cluster.secretFingerprint === fingerprint &&
         this.isAvailable(cluster) &&
+        !isTooOld(cluster, cell) &&
         (facts.hasDiscovery || this.#isAtEndpoint(cluster, facts.endpoint)),
     );
     if (home === undefined) return;
@@ -174,6 +177,9 @@ export class EtcdRegistry {
   evaluate(key: string): void {
     const cluster = this.#clusters.get(key);
     if (cluster === undefined) return;
+    // An etcd that is older than the data ends as often as it is started.
+    for (const cell of this.#world.cells())
+      if (cell.state.etcd.data?.cluster === key && etcdRuns(cell.state) && isTooOld(cluster, cell)) cell.dispatch({ kind: "etcd-too-old" });
     const live = this.live(key);
     let next = cluster;
     for (const cell of this.#world.cells()) {
@@ -188,6 +194,7 @@ export class EtcdRegistry {
     const leads = next.leader !== undefined && live.has(next.leader);
     if (!hasQuorum(next, live)) next = elect(next, live);
     else if (!leads) next = this.#elect(next, live);
+    next = this.#raised(next, live);
     if (next !== cluster) this.#put(next);
     const isHealthy = this.isAvailable(next);
     for (const cell of this.#world.cells()) {
@@ -196,6 +203,17 @@ export class EtcdRegistry {
     if (isHealthy) this.#promoteLate(next, live);
     if (isHealthy) this.#inviteWaiting(this.#clusters.get(key) ?? next);
     this.#world.etcdEvaluated(this.#clusters.get(key) ?? next);
+  }
+
+  /** The data are raised to a newer etcd once every member runs it, and never come back down. */
+  #raised(cluster: EtcdCluster, live: LiveMembers): EtcdCluster {
+    const { storage, members, key } = cluster;
+    if (storage === undefined || cluster.leader === undefined || !members.every(({ id }) => live.has(id))) return cluster;
+    let lowest = Number.POSITIVE_INFINITY;
+    for (const { state } of this.#world.cells())
+      if (state.etcd.data?.cluster === key && live.has(state.etcd.data.memberId))
+        lowest = Math.min(lowest, etcdMinorOf(state.hardware.talosVersion));
+    return lowest > storage && Number.isFinite(lowest) ? { ...cluster, storage: lowest } : cluster;
   }
 
   #elect(cluster: EtcdCluster, live: LiveMembers): EtcdCluster {
@@ -238,6 +256,11 @@ export class EtcdRegistry {
     this.#clusters.set(cluster.key, cluster);
     this.#world.saveEtcd(cluster);
   }
+}
+
+/** It would not read the data. */
+function isTooOld({ storage }: EtcdCluster, cell: Cell): boolean {
+  return storage !== undefined && etcdMinorOf(cell.state.hardware.talosVersion) < storage;
 }
 
 /** The host of a URL, an IPv6 address without its brackets. */

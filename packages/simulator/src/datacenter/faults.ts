@@ -21,6 +21,7 @@ export interface Fault {
  * - `end-early`: a byte stream ends after so many bytes as if it were whole; negative: so many before its end
  * - `flip-byte`: one bit of a byte stream differs, at this offset; negative: from its end
  * - `foreign-hash`: the last 32 bytes of a byte stream are the hash of another one
+ * - `cut-stream`: the connection breaks after so many messages of a stream, the machine goes on
  * - `slow-stream`: so many milliseconds pass before each message of a stream
  * - `crash-within`: power is cut after so many bytes of a byte stream; it boots again after `downMs` (default: stays off)
  */
@@ -33,6 +34,7 @@ export type FaultEffect =
 
 /** What goes wrong with a stream that has begun. */
 export type StreamFault =
+  | { readonly kind: "cut-stream"; readonly messages: number }
   | { readonly kind: "end-early"; readonly bytes: number }
   | { readonly kind: "flip-byte"; readonly at: number }
   | { readonly kind: "foreign-hash" }

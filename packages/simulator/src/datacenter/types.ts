@@ -3,6 +3,7 @@ import type { EtcdCluster } from "../etcd/model.ts";
 import type { MachineSpec } from "../node/hardware.ts";
 import type { DefragmentTime, EtcdAlarm, Machine } from "../node/machine.ts";
 import type { EtcdDatabase } from "../etcd/spaces.ts";
+import type { ReleaseFault } from "../node/releases.ts";
 import type { Timings } from "../node/timings.ts";
 import type { WorkloadApi } from "../workload/api.ts";
 import type { Fault, FaultHandle } from "./faults.ts";
@@ -46,6 +47,8 @@ export interface Datacenter {
   addMachine(spec: MachineSpec): SimulatedMachine;
   /** Makes calls go wrong until the handle is removed or its count is used up. */
   inject(fault: Fault): FaultHandle;
+  /** Says what is wrong with a release of Talos (`v1.14.0`) from now on; `undefined` = nothing. */
+  setReleaseFault(version: string, fault: ReleaseFault | undefined): void;
   /** etcd clusters that exist, one per founding; more than one with the same Talos cluster id is somebody's mistake. */
   etcdClusters(): readonly EtcdCluster[];
   /** The database of the etcd with this key, to fill it, to write to it, to compact it; `undefined` when there is no such etcd. */

@@ -2,6 +2,7 @@ import type { Clock, Keys, RandomSource, Timers } from "@talos-operator/ports";
 import type { EtcdCluster } from "../etcd/model.ts";
 import type { MachineOutput } from "../node/inputs.ts";
 import { activeFacts } from "../node/identity.ts";
+import type { ReleaseFault } from "../node/releases.ts";
 import type { Timings } from "../node/timings.ts";
 import { WorkloadClusters } from "../workload/clusters.ts";
 import { issueMaintenanceIdentity, issueServerIdentity } from "./certificates.ts";
@@ -27,6 +28,7 @@ export class World {
   readonly databases: EtcdDatabases;
   readonly spaces: EtcdSpaces;
   readonly faults = new FaultTable();
+  readonly releases = new Map<string, ReleaseFault>();
   isClosed = false;
   readonly #cells = new Map<string, Cell>();
   readonly #listeners = new Set<(machine: SimulatedMachine) => void>();

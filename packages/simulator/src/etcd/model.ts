@@ -22,6 +22,8 @@ export interface EtcdCluster {
   readonly raftIndex: number;
   /** Absent while nobody has asked anything of its database: it is small then, and nothing is wrong with it. */
   readonly space?: EtcdSpace;
+  /** Minor of the etcd 3 whose data it holds: that of its oldest member, once all of them run it. Absent in snapshots of earlier versions. */
+  readonly storage?: number;
 }
 
 export interface EtcdMember {
@@ -58,6 +60,8 @@ export interface FoundingRequest {
   readonly name: string;
   /** Address that is advertised to peers and clients. */
   readonly address: string;
+  /** See {@link EtcdCluster.storage}. */
+  readonly storage?: number;
 }
 
 /** A new etcd with one voter, as `Bootstrap` makes it. */
@@ -78,6 +82,7 @@ export function foundCluster(request: FoundingRequest): EtcdCluster {
     term: 2,
     leader: member.id,
     raftIndex: 4,
+    ...(request.storage === undefined ? {} : { storage: request.storage }),
   };
 }
 

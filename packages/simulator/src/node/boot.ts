@@ -4,6 +4,7 @@ import type { MachineInput } from "./inputs.ts";
 import { bootIdOf, emptyConfig } from "./machine.ts";
 import type { Machine } from "./machine.ts";
 import type { Run } from "./run.ts";
+import { failBoot, installStaged, takeStaged } from "./upgrade.ts";
 
 /** The boot begins; what it boots is read when the firmware is done. */
 export function startBoot(run: Run): void {
@@ -17,6 +18,7 @@ export function startBoot(run: Run): void {
 export function boot(run: Run): void {
   const { config, hardware, system, isInstalled } = run.machine;
   const talosVersion = system === undefined ? hardware.talosVersion : isInstalled ? system.next : system.media;
+  if (isInstalled && run.faultOf(talosVersion)?.boot === "fails") return failBoot(run);
   if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
   const text = config.persisted;
   const isComplete = text !== undefined && configFactsOf(text).isComplete;
@@ -37,6 +39,8 @@ export function boot(run: Run): void {
           }),
     },
   });
+  const staged = isComplete ? takeStaged(run) : undefined;
+  if (staged !== undefined) return installStaged(run, staged);
   run.play(isComplete ? "boot-configured" : "boot-maintenance");
   run.output("issue-identity", isComplete ? "configured" : "maintenance");
 }
@@ -51,6 +55,7 @@ export function loseState(run: Run, change: Partial<Machine>): void {
     services: {},
     timers: [],
     events: [],
+    ...(machine.installer === undefined ? {} : { installer: undefined }),
     etcd: { data: isKept ? machine.etcd.data : undefined, isBootstrapRequested: false, isChecked: false },
     kubernetes: { ...machine.kubernetes, hasStaticPods: false, isNodeReady: false },
     config: { ...emptyConfig, persisted: isKept ? machine.config.persisted : undefined },

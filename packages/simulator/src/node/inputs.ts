@@ -48,6 +48,8 @@ export type MachineInput =
    */
   | { readonly kind: "etcd-left"; readonly how: "removed" | "stopped" | "emptied" }
   | { readonly kind: "etcd-promoted" }
+  /** Its etcd is older than the data that it was started with. */
+  | { readonly kind: "etcd-too-old" }
   | { readonly kind: "kubernetes-reachable" }
   /** `lacksNetwork`: Talos brings its cluster no network plugin. */
   | { readonly kind: "node-registered"; readonly lacksNetwork: boolean }
@@ -66,10 +68,18 @@ export type MachineInput =
     }
   /** What came of the wish to leave etcd: gone (or never in), refused for now, refused for good, or the machine does not show its member now. */
   | { readonly kind: "etcd-leave-ended"; readonly outcome: "left" | "not-yet" | "refused" | "unshown"; readonly message: string }
-  /** The installer has written this version into the other slot, which is the next to start. */
-  | { readonly kind: "slot-written"; readonly version: string }
-  /** Stops services and reboots into what the slots say; `version` is written before. */
-  | { readonly kind: "upgrade"; readonly actorId: string; readonly version: string }
+  /** Somebody started an installer, which ends with this code whether he waits for it or not. */
+  | { readonly kind: "installer"; readonly version: string; readonly exitCode: number }
+  /** Stops services, installs, and reboots into what the slots say. */
+  | { readonly kind: "upgrade"; readonly actorId: string; readonly version: string; readonly exitCode: number }
+  /** Reboots, and installs this image then. */
+  | {
+      readonly kind: "stage-upgrade";
+      readonly actorId: string;
+      readonly image: string;
+      readonly version: string;
+      readonly exitCode: number;
+    }
   | { readonly kind: "rollback" }
   | { readonly kind: "image"; readonly store: "system" | "cri"; readonly name: string; readonly isThere: boolean }
   | { readonly kind: "restart-service"; readonly id: string }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { KeyPair } from "@talos-operator/ports";
 import type { Hardware } from "./hardware.ts";
+import type { Installer } from "./upgrade.ts";
 
 /**
  * A simulated machine as a value: plain JSON, replaced as a whole by every step.
@@ -43,6 +44,10 @@ export interface Machine {
   readonly kubernetes: KubernetesState;
   /** What is on the system disk; `undefined` before the installation, and in snapshots of earlier versions. */
   readonly system?: InstalledSystem | undefined;
+  /** The installer that runs, or is about to. */
+  readonly installer?: Installer | undefined;
+  /** What the image that META names for the next boot will do. */
+  readonly staged?: Installer | undefined;
   /** Container images that were pulled, in the order of pulling. Wiped with EPHEMERAL. */
   readonly images?: readonly StoredImage[];
   /** META keys, decimal key to text. */
@@ -67,7 +72,7 @@ export interface InstalledSystem {
   readonly media: string;
   /** Starts at the next boot. */
   readonly next: string;
-  /** In the other slot: what `Rollback` goes back to. */
+  /** In the other slot: what `Rollback` goes back to; `undefined` while it is empty, or half written. */
   readonly other: string | undefined;
 }
 
@@ -161,6 +166,8 @@ export type TimerName =
   | "api-down"
   | "certificate"
   | "install"
+  | "installer"
+  | "stop-services"
   | "leave"
   | "wipe"
   | "down"

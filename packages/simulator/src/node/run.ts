@@ -1,6 +1,8 @@
 import { hasEtcdAddress, isControlPlane } from "./identity.ts";
 import type { MachineOutput } from "./inputs.ts";
 import type { EventPayload, Machine, Service, Stage, TimerName } from "./machine.ts";
+import { faultOf } from "./releases.ts";
+import type { ReleaseFault, ReleaseFaults } from "./releases.ts";
 import { stages } from "./stages.ts";
 import type { Condition, Moment } from "./stages.ts";
 import type { Timings } from "./timings.ts";
@@ -10,7 +12,11 @@ export interface StepContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly timings: Timings;
+  /** What is wrong with releases of Talos; absent = nothing. */
+  readonly releases?: ReleaseFaults;
 }
+
+const noFaults: ReleaseFaults = new Map();
 
 const keptServiceEvents = 64;
 const keptEvents = 200;
@@ -21,11 +27,18 @@ export class Run {
   readonly outputs: MachineOutput[] = [];
   readonly now: number;
   readonly timings: Timings;
+  readonly #releases: ReleaseFaults;
 
   constructor(machine: Machine, context: StepContext) {
     this.machine = machine;
+    this.#releases = context.releases ?? noFaults;
     this.now = context.now;
     this.timings = context.timings;
+  }
+
+  /** What is wrong with a release on this machine. */
+  faultOf(version: string): ReleaseFault | undefined {
+    return this.#releases.size === 0 ? undefined : faultOf(this.#releases, version, this.machine.hardware.address);
   }
 
   set(change: Partial<Machine>): void {

@@ -20,6 +20,7 @@ import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
 import { machineStatusOf } from "./status.ts";
+import { beginInstaller, dropFallback, endInstaller, endOldEtcd, rollBack, stageUpgrade, startUpgrade, stopServices } from "./upgrade.ts";
 import { isAtLeast } from "./version.ts";
 
 export type { StepContext } from "./run.ts";
@@ -119,6 +120,8 @@ function handle(run: Run, input: MachineInput): void {
       return setEtcdHealth(run, input.isHealthy);
     case "etcd-left":
       return leaveEtcd(run, input.how);
+    case "etcd-too-old":
+      return endOldEtcd(run);
     case "etcd-promoted":
       return run.output("etcd-changed");
     case "kubernetes-reachable":
@@ -149,20 +152,14 @@ function handle(run: Run, input: MachineInput): void {
       return startReset(run, input);
     case "etcd-leave-ended":
       return endLeave(run, input);
-    case "slot-written":
-      return writeSlot(run, input.version);
+    case "installer":
+      return beginInstaller(run, { version: input.version, exitCode: input.exitCode, of: "caller" });
     case "upgrade":
-      run.event({ kind: "sequence", sequence: "upgrade", action: "START" }, input.actorId);
-      run.stage("upgrading");
-      writeSlot(run, input.version);
-      return run.after("down", run.timings.shutdownMs + run.timings.installMs);
-    case "rollback": {
-      const { system } = machine;
-      if (system?.other === undefined) return;
-      run.set({ system: { ...system, next: system.other, other: system.next } });
-      run.stage("rebooting");
-      return run.after("down", run.timings.shutdownMs);
-    }
+      return startUpgrade(run, input);
+    case "stage-upgrade":
+      return stageUpgrade(run, input);
+    case "rollback":
+      return rollBack(run);
     case "image": {
       const others = (machine.images ?? []).filter(({ store, name }) => store !== input.store || name !== input.name);
       const image = { store: input.store, name: input.name, pulledAt: run.now };
@@ -177,17 +174,11 @@ function handle(run: Run, input: MachineInput): void {
   }
 }
 
-function writeSlot(run: Run, version: string): void {
-  const { hardware } = run.machine;
-  const system = run.machine.system ?? { media: hardware.talosVersion, next: hardware.talosVersion, other: undefined };
-  run.set({ system: { ...system, next: version, other: hardware.talosVersion } });
-}
-
 /** What a machine was about to do when its last value was written down: everything that has no timer of its own. */
 function resume(run: Run): void {
   const { machine, timings } = run;
   if (machine.power === "off" || machine.services["machined"] === undefined) return;
-  const moving = ["boot", "switch", "certificate", "install", "wipe", "down", "off"] as const;
+  const moving = ["boot", "switch", "certificate", "install", "wipe", "down", "off", "installer"] as const;
   if (machine.api.kind === "down" && !moving.some((name) => run.has(name)))
     run.output("issue-identity", activeFacts(machine) === undefined ? "maintenance" : "configured");
   const etcd = machine.services["etcd"];
@@ -236,6 +227,10 @@ function fire(run: Run, name: TimerName): void {
         system: { media: machine.hardware.talosVersion, next: machine.hardware.talosVersion, other: undefined },
       });
       return run.play("install");
+    case "installer":
+      return endInstaller(run);
+    case "stop-services":
+      return stopServices(run);
     case "leave":
       return run.output("leave-etcd");
     case "wipe":
@@ -250,6 +245,12 @@ function fire(run: Run, name: TimerName): void {
       if (isControlPlane(run.machine)) run.output("trustd-up");
       return;
     case "kubelet":
+      if (run.faultOf(machine.hardware.talosVersion)?.boot === "never-healthy")
+        return run.service(
+          "kubelet",
+          "Waiting",
+          'Error running Containerd(kubelet), going to restart forever: task "kubelet" failed: exit code 1',
+        );
       run.play("kubelet");
       return run.output("kubelet-up");
     case "kubelet-restart":
@@ -356,6 +357,7 @@ function leaveEtcd(run: Run, how: Extract<MachineInput, { kind: "etcd-left" }>["
 function recordStatus(run: Run, before: Machine): void {
   const old = machineStatusOf(before);
   const now = machineStatusOf(run.machine);
+  dropFallback(run, now.isReady);
   if (old.stage === now.stage && JSON.stringify(old.unmet) === JSON.stringify(now.unmet)) return;
   run.event({ kind: "machine-status", stage: now.stage, isReady: now.isReady, unmet: now.unmet });
 }

@@ -9,6 +9,8 @@ export interface Timings {
   readonly bootMs: number;
   /** Configuration accepted in maintenance until the API demands client certificates; callers are refused meanwhile. */
   readonly switchMs: number;
+  /** Pulling an image that somebody asked for, where it is not there yet. */
+  readonly imagePullMs: number;
   /** Writing Talos to the disk (metal only). */
   readonly installMs: number;
   /** Reboot ordered until the machine goes down. */
@@ -54,6 +56,7 @@ export const instantTimings: Timings = {
   callMs: 0,
   bootMs: 0,
   switchMs: 0,
+  imagePullMs: 0,
   installMs: 0,
   shutdownMs: 0,
   criMs: 0,
@@ -80,6 +83,7 @@ export const demoTimings: Timings = {
   callMs: 0,
   bootMs: 400,
   switchMs: 150,
+  imagePullMs: 300,
   installMs: 500,
   shutdownMs: 100,
   criMs: 200,
@@ -106,6 +110,7 @@ export const realisticTimings: Timings = {
   callMs: 2,
   bootMs: 45_000,
   switchMs: 800,
+  imagePullMs: 15_000,
   installMs: 60_000,
   shutdownMs: 10_000,
   criMs: 4_000,
@@ -135,6 +140,7 @@ export const genuineTimings: Timings = {
   callMs: 2,
   bootMs: 2_000,
   switchMs: 300,
+  imagePullMs: 3_500,
   installMs: 0,
   shutdownMs: 1_000,
   criMs: 500,

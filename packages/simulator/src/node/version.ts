@@ -19,6 +19,17 @@ function numbers(version: string): [number, number] {
   return [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
 }
 
+const etcdMinors = new Map<string, number>();
+
+/** Minor of that etcd 3. */
+export function etcdMinorOf(talosVersion: string): number {
+  const known = etcdMinors.get(talosVersion);
+  if (known !== undefined) return known;
+  const minor = Number(etcdVersionOf(talosVersion).split(".")[1]);
+  etcdMinors.set(talosVersion, minor);
+  return minor;
+}
+
 /** The etcd that a Talos release runs by default. */
 export function etcdVersionOf(talosVersion: string): string {
   if (isAtLeast(talosVersion, "1.14")) return "3.7.1";

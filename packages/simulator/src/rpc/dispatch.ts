@@ -200,6 +200,7 @@ async function actUnder(
     case "flip-byte":
     case "foreign-hash":
     case "slow-stream":
+    case "cut-stream":
     case "crash-within": {
       const reply = await run();
       return reply.kind === "unary" ? reply : { kind: "stream", messages: underStreamFault(fault, world, cell, reply.messages) };

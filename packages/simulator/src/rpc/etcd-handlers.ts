@@ -103,7 +103,7 @@ export async function etcdStatus(context: HandlerContext): Promise<machine.EtcdS
     messages: [
       {
         memberStatus: {
-          storageVersion: etcdVersion.replace(/\.\d+$/, ".0"),
+          storageVersion: cluster.storage === undefined ? etcdVersion.replace(/\.\d+$/, ".0") : `3.${cluster.storage}.0`,
           protocolVersion: etcdVersion,
           memberId: memberNumber(id),
           dbSize: BigInt(sizes.sizeBytes),

@@ -6,7 +6,9 @@ import { common, machine } from "@talos-operator/talos/protocol";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
+import { faultOf } from "../node/releases.ts";
 import type { HandlerContext } from "./context.ts";
+import { forever } from "./guards.ts";
 import { talosVersionOfImage } from "./installer-images.ts";
 
 type Store = StoredImage["store"];
@@ -18,10 +20,14 @@ export async function* imageList(context: HandlerContext, request: machine.Image
   for (const image of imagesOf(context, store)) yield create(machine.ImageListResponseSchema, factsOf(image));
 }
 
-/** MachineService/ImagePull. */
-export function imagePull(context: HandlerContext, request: machine.ImagePullRequest): machine.ImagePullResponse {
-  pull(context, storeOf(request.namespace), request.reference);
-  return create(machine.ImagePullResponseSchema, { messages: [{}] });
+/** MachineService/ImagePull: answers when the image is there. */
+export function imagePull(
+  context: HandlerContext,
+  request: machine.ImagePullRequest,
+): machine.ImagePullResponse | Promise<machine.ImagePullResponse> {
+  const pulling = pullImage(context, storeOf(request.namespace), request.reference);
+  const answer = (): machine.ImagePullResponse => create(machine.ImagePullResponseSchema, { messages: [{}] });
+  return pulling === undefined ? answer() : pulling.then(answer);
 }
 
 /** ImageService/List. */
@@ -34,46 +40,62 @@ export async function* imageServiceList(
   for (const image of imagesOf(context, store)) yield create(machine.ImageServiceListResponseSchema, factsOf(image));
 }
 
-/** ImageService/Pull: one layer, then the name. */
+/** ImageService/Pull: one layer, then the name. Whoever leaves the stream ends the pull. @see siderolabs/talos v1.13.9 `internal/app/images/images.go` Pull */
 export async function* imageServicePull(
   context: HandlerContext,
   request: machine.ImageServicePullRequest,
 ): AsyncIterable<machine.ImageServicePullResponse> {
   const store = storeOf(request.containerd?.namespace);
   await Promise.resolve();
-  pull(context, store, request.imageRef);
+  const pulling = pullImage(context, store, request.imageRef);
+  // Whoever leaves before he heard the first word ends it, and nobody is told.
+  pulling?.catch(() => undefined);
   const { DOWNLOADING, EXTRACT_COMPLETE } = machine.ImageServicePullLayerProgress_Status;
   const size = BigInt(sizeOf(request.imageRef));
-  for (const [status, offset] of [
-    [DOWNLOADING, 0n],
-    [EXTRACT_COMPLETE, size],
-  ] as const) {
-    yield create(machine.ImageServicePullResponseSchema, {
+  const progress = (status: machine.ImageServicePullLayerProgress_Status, offset: bigint): machine.ImageServicePullResponse =>
+    create(machine.ImageServicePullResponseSchema, {
       response: {
         case: "pullProgress",
         value: { layerId: digestOf(`${request.imageRef}/layer`), progress: { status, offset, total: size } },
       },
     });
-  }
+  yield progress(DOWNLOADING, 0n);
+  await pulling;
+  yield progress(EXTRACT_COMPLETE, size);
   yield create(machine.ImageServicePullResponseSchema, { response: { case: "name", value: request.imageRef } });
 }
 
 /** ImageService/Remove. */
 export function imageServiceRemove(context: HandlerContext, request: machine.ImageServiceRemoveRequest): Empty {
   const store = storeOf(request.containerd?.namespace);
-  const isThere = (context.cell.state.images ?? []).some((image) => image.store === store && image.name === request.imageRef);
-  if (!isThere) throw new RpcError(grpcStatus.notFound, `image "${request.imageRef}" not found`);
+  if (!hasImage(context, store, request.imageRef)) throw new RpcError(grpcStatus.notFound, `image "${request.imageRef}" not found`);
   context.cell.dispatch({ kind: "image", store, name: request.imageRef, isThere: false });
   return create(EmptySchema);
 }
 
-/** Registries hold every image with a tag or digest, but of Talos only the installers of versions that can be simulated. */
-function pull(context: HandlerContext, store: Store, reference: string): void {
+/** An image was pulled into this store. */
+export function hasImage({ cell }: HandlerContext, store: Store, name: string): boolean {
+  return (cell.state.images ?? []).some((image) => image.store === store && image.name === name);
+}
+
+/**
+ * Pulls an image: done at once where it is there already or pulling takes no time, else when the promise resolves. Registries hold every image with a tag or digest,
+ * but of Talos only the installers of versions that can be simulated.
+ */
+export function pullImage(context: HandlerContext, store: Store, reference: string): Promise<void> | undefined {
   const isNamed = /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?$/.test(reference) && /[:@]/.test(reference);
   const isInstaller = /\/[\w.-]*installer[\w.-]*[:/]/.test(reference);
-  if (!isNamed || (isInstaller && talosVersionOfImage(reference) === undefined))
+  const { cell, world, signal } = context;
+  const version = talosVersionOfImage(reference);
+  const fault = version === undefined ? undefined : faultOf(world.releases, version, cell.address)?.image;
+  if (!isNamed || (isInstaller && version === undefined) || fault === "missing")
     throw new RpcError(grpcStatus.notFound, `failed to resolve reference "${reference}": ${reference}: not found`);
-  context.cell.dispatch({ kind: "image", store, name: reference, isThere: true });
+  const keep = (): void => cell.dispatch({ kind: "image", store, name: reference, isThere: true });
+  if (fault === "stuck") return forever(signal);
+  if (world.timings.imagePullMs > 0 && !hasImage(context, store, reference))
+    return world.timers.sleep(world.timings.imagePullMs, signal).then(keep);
+  keep();
+  return undefined;
 }
 
 /** @throws RpcError INVALID_ARGUMENT for a store that a machine does not have */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { common } from "@talos-operator/talos/protocol";
 import type { Cell } from "../datacenter/cell.ts";
+import { connectionFailure } from "../datacenter/call-failure.ts";
 import type { StreamFault } from "../datacenter/faults.ts";
 import type { World } from "../datacenter/world.ts";
 import { chunksOfBytes } from "./log-handlers.ts";
@@ -20,6 +21,15 @@ export async function* underStreamFault(
       yield message;
     }
     return;
+  }
+  if (fault.kind === "cut-stream") {
+    let passed = 0;
+    for await (const message of messages) {
+      if (passed === fault.messages) break;
+      passed += 1;
+      yield message;
+    }
+    throw connectionFailure.broken();
   }
   const chunks: Uint8Array[] = [];
   for await (const message of messages) chunks.push((message as common.Data).bytes);

@@ -1,29 +1,69 @@
 import { create } from "@bufbuild/protobuf";
 import { machine } from "@talos-operator/talos/protocol";
+import type { Cell } from "../datacenter/cell.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
+import { activeFacts } from "../node/identity.ts";
+import { faultOf } from "../node/releases.ts";
+import { REFUSED } from "../node/upgrade.ts";
+import { isAtLeast } from "../node/version.ts";
 import type { HandlerContext } from "./context.ts";
 import { actorId, requireMachine } from "./guards.ts";
+import { hasImage, pullImage } from "./image-handlers.ts";
 import { preflightRefusal, talosVersionOfImage } from "./installer-images.ts";
 
 /**
- * MachineService/Upgrade: checks the image and, on control planes, that every member of etcd is well; answers, then installs and reboots. A version that
- * the installer refuses is refused only after the answer: the machine then goes on as it was.
+ * MachineService/Upgrade: pulls the image and, on control planes, checks that every member of etcd is well; answers, then stops services, installs and reboots. What
+ * the installer has against it is found only after the answer: the machine then boots what it ran.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/machined/internal/server/v1alpha1/v1alpha1_server.go` Upgrade
  */
-export function upgrade(context: HandlerContext, request: machine.UpgradeRequest): machine.UpgradeResponse {
+export function upgrade(
+  context: HandlerContext,
+  request: machine.UpgradeRequest,
+): machine.UpgradeResponse | Promise<machine.UpgradeResponse> {
   requireMachine(context);
-  const { state } = context.cell;
-  requireInstalled(context);
-  const version = talosVersionOfImage(request.image);
-  if (version === undefined)
-    throw new RpcError(
-      grpcStatus.unknown,
-      `error validating installer image "${request.image}": failed to pull image "${request.image}": not found`,
-    );
-  if (!request.force) requireHealthyEtcd(context);
+  if (!context.cell.state.isInstalled) throw new RpcError(grpcStatus.failedPrecondition, "Talos is not installed");
+  const pulled = pulledInstaller(context, request.image);
+  return pulled instanceof Promise
+    ? pulled.then((version) => acceptUpgrade(context, request, version))
+    : acceptUpgrade(context, request, pulled);
+}
+
+/** Version of the installer, once its image is there: at once where it is already. */
+function pulledInstaller(context: HandlerContext, image: string): string | Promise<string> {
+  const refuse = (why: string): never => {
+    throw new RpcError(grpcStatus.unknown, `error validating installer image "${image}": failed to pull image "${image}": ${why}`);
+  };
+  const version = talosVersionOfImage(image);
+  if (version === undefined) return refuse("not found");
+  const why = (thrown: unknown): never => refuse(thrown instanceof RpcError ? thrown.message : "context canceled");
+  try {
+    const pulling = pullImage(context, "system", image);
+    return pulling === undefined ? version : pulling.then(() => version, why);
+  } catch (thrown) {
+    return why(thrown);
+  }
+}
+
+function acceptUpgrade(context: HandlerContext, request: machine.UpgradeRequest, version: string): machine.UpgradeResponse {
+  const { cell } = context;
+  // From 1.12 on `preserve` says no more than that etcd is not asked: data are always kept.
+  const asksEtcd = !request.force && !(request.preserve && isAtLeast(cell.state.hardware.talosVersion, "1.12"));
+  if (asksEtcd && activeFacts(cell.state)?.machineType === "controlplane") requireHealthyEtcd(context);
   const id = actorId(context);
-  if (preflightRefusal(state.hardware.talosVersion, version) === undefined)
-    context.cell.dispatch({ kind: "upgrade", actorId: id, version });
+  const exitCode = exitCodeOf(context, version);
+  cell.dispatch(
+    request.stage
+      ? { kind: "stage-upgrade", actorId: id, image: request.image, version, exitCode }
+      : { kind: "upgrade", actorId: id, version, exitCode },
+  );
   return create(machine.UpgradeResponseSchema, { messages: [{ ack: "Upgrade request received", actorId: id }] });
+}
+
+/** How an installer will end here; one whose pre-flight checks refuse writes nothing. */
+function exitCodeOf({ cell, world }: HandlerContext, version: string): number {
+  if (preflightRefusal(cell.state.hardware.talosVersion, version) !== undefined) return REFUSED;
+  return faultOf(world.releases, version, cell.address)?.installerExitCode ?? 0;
 }
 
 function requireHealthyEtcd(context: HandlerContext): void {
@@ -37,37 +77,62 @@ function requireHealthyEtcd(context: HandlerContext): void {
   if (bad !== undefined) throw new RpcError(grpcStatus.unknown, `error validating etcd for upgrade: member ${bad.name} is not healthy`);
 }
 
-/** MachineService/Rollback. */
+/** MachineService/Rollback: whatever runs, the other slot starts next. @see `.../bootloader/sdboot/sdboot.go` revert */
 export function rollback(context: HandlerContext): machine.RollbackResponse {
   requireMachine(context);
-  if (context.cell.state.system?.other === undefined) throw new RpcError(grpcStatus.unknown, "previous installation not found");
+  if (context.cell.state.system?.other === undefined) throw new RpcError(grpcStatus.unknown, "previous UKI not found");
   context.cell.dispatch({ kind: "rollback" });
   return create(machine.RollbackResponseSchema, { messages: [{}] });
 }
 
-/** LifecycleService/Upgrade: writes the other slot, nothing more. What the installer has to say against it comes with its exit code. */
+/**
+ * LifecycleService/Upgrade: writes the other slot, nothing more. What the installer has to say against it comes with its exit code. An installer that has begun goes
+ * on whether somebody listens or not, and nobody else's begins until it has ended.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/lifecycle/lifecycle.go` Upgrade, `container.go` runInstallerContainer (it waits for the task on a context of its own)
+ */
 export async function* lifecycleUpgrade(
   context: HandlerContext,
   request: machine.LifecycleServiceUpgradeRequest,
 ): AsyncIterable<machine.LifecycleServiceUpgradeResponse> {
   requireMachine(context);
-  requireInstalled(context);
-  const { cell, world, signal } = context;
+  const { cell } = context;
+  if (cell.state.installer !== undefined)
+    throw new RpcError(grpcStatus.failedPrecondition, "another installation/upgrade is already in progress");
+  if (!cell.state.isInstalled) throw new RpcError(grpcStatus.failedPrecondition, "machine is not installed");
   const image = storedImage(context, request.source?.imageName ?? "");
   const version = talosVersionOfImage(image);
   const refusal = version === undefined ? `image ${image} is no installer` : preflightRefusal(cell.state.hardware.talosVersion, version);
-  yield word(`running pre-flight checks for ${image}`);
   if (version === undefined || refusal !== undefined) {
+    yield word(`running pre-flight checks for ${image}`);
     yield word(refusal ?? "");
-    yield exit(1);
-    return;
+    return yield exit(1);
   }
+  const exitCode = exitCodeOf(context, version);
+  cell.dispatch({ kind: "installer", version, exitCode });
+  yield word(`running pre-flight checks for ${image}`);
   yield word(`installing Talos to disk ${cell.state.hardware.disks[0]?.device ?? ""}`);
-  // Whoever leaves the stream stops the installer.
-  await world.timers.sleep(world.timings.installMs, signal);
-  cell.dispatch({ kind: "slot-written", version });
-  yield word("installation complete");
-  yield exit(0);
+  await installerEnded(cell, context.signal);
+  yield word(exitCode === 0 ? "installation complete" : "failed to install: no space left on device");
+  yield exit(exitCode);
+}
+
+/** Resolves when no installer runs any more; rejects when the caller leaves. A machine that goes down meanwhile breaks the connection itself. */
+function installerEnded(cell: Cell, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (cell.state.installer === undefined) return resolve();
+    const left = (): void => {
+      stop();
+      reject(new RpcError(grpcStatus.cancelled, "context canceled"));
+    };
+    const stop = cell.onChange(() => {
+      if (cell.state.installer !== undefined) return;
+      stop();
+      signal.removeEventListener("abort", left);
+      resolve();
+    });
+    signal.addEventListener("abort", left, { once: true });
+  });
 }
 
 /** LifecycleService/Install: machines of this simulator install themselves from their configuration. */
@@ -75,18 +140,17 @@ export async function* lifecycleUpgrade(
 export async function* lifecycleInstall(context: HandlerContext): AsyncIterable<never> {
   requireMachine(context);
   await Promise.resolve();
-  if (context.cell.state.isInstalled) throw new RpcError(grpcStatus.alreadyExists, "Talos is already installed");
+  if (context.cell.state.isInstalled) throw new RpcError(grpcStatus.alreadyExists, "machine is already installed");
   throw new RpcError(grpcStatus.unimplemented, "installation by call is not simulated");
 }
 
-function requireInstalled(context: HandlerContext): void {
-  if (!context.cell.state.isInstalled) throw new RpcError(grpcStatus.failedPrecondition, "Talos is not installed");
-}
-
 function storedImage(context: HandlerContext, name: string): string {
-  if (name === "") throw new RpcError(grpcStatus.invalidArgument, "image name is required");
-  const isThere = (context.cell.state.images ?? []).some((image) => image.store === "system" && image.name === name);
-  if (!isThere) throw new RpcError(grpcStatus.internal, `failed to get image "${name}": not found`);
+  if (name === "") throw new RpcError(grpcStatus.invalidArgument, "installer image name is required");
+  if (!hasImage(context, "system", name))
+    throw new RpcError(
+      grpcStatus.internal,
+      `upgrade failed: installer image "${name}" not found in containerd store: image "${name}": not found`,
+    );
   return name;
 }
 

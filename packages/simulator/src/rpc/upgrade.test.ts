@@ -33,6 +33,12 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return items;
 }
 
+/** What runs, what starts next, and what is in the other slot. */
+function slots(world: TestWorld): readonly (string | undefined)[] {
+  const { hardware, system } = world.datacenter.machine(address).state;
+  return [hardware.talosVersion, system?.next, system?.other];
+}
+
 describe("an upgrade in steps", () => {
   test("pulls, writes the other slot, and runs the new Talos after a reboot; a rollback undoes it", async () => {
     const world = await worldOf();
@@ -66,15 +72,62 @@ describe("an upgrade in steps", () => {
     assert.equal(newer.datacenter.machine(address).state.system?.other, undefined);
   });
 
-  test("is stopped by whoever leaves it", async () => {
+  test("goes on without whoever leaves it, and nobody else's begins meanwhile", async () => {
     const world = await createTestWorld([{ address }], { timings: { ...instantTimings, installMs: 60_000 } });
     await world.apply(address, "controlplane");
     await world.time.advance(70_000);
     const admin = await world.client(address, "os:admin");
     await collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }));
     for await (const _word of admin.lifecycleUpgrade({ image: installer("v1.14.0") })) break;
+    await world.time.advance(30_000);
+    await fails(collect(admin.lifecycleUpgrade({ image: installer("v1.14.0") })), "FAILED_PRECONDITION", /already in progress/);
+    assert.deepEqual(slots(world), ["v1.13.9", "v1.13.9", undefined]);
+    await world.time.advance(60_000);
+    assert.deepEqual(slots(world), ["v1.13.9", "v1.14.0", "v1.13.9"]);
+  });
+
+  test("is cut off where the connection breaks, and leaves no other slot where the power does", async () => {
+    const world = await createTestWorld([{ address }], { timings: { ...instantTimings, installMs: 60_000 } });
+    await world.apply(address, "controlplane");
+    await world.time.advance(70_000);
+    const admin = await world.client(address, "os:admin");
+    await collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }));
+    world.datacenter.inject({ method: "/machine.LifecycleService/Upgrade", times: 1, effect: { kind: "cut-stream", messages: 1 } });
+    await fails(collect(admin.lifecycleUpgrade({ image: installer("v1.14.0") })), "UNAVAILABLE", /EOF/);
     await world.time.advance(120_000);
-    assert.equal(world.datacenter.machine(address).state.system?.next, "v1.13.9");
+    assert.deepEqual(slots(world), ["v1.13.9", "v1.14.0", "v1.13.9"], "the installer went on");
+    const words = collect((await world.client(address, "os:admin")).lifecycleUpgrade({ image: installer("v1.14.0") }));
+    words.catch(() => undefined);
+    await world.time.advance(30_000);
+    world.datacenter.machine(address).powerCycle();
+    await assert.rejects(words);
+    await world.time.advance(120_000);
+    assert.deepEqual(slots(world), ["v1.14.0", "v1.14.0", undefined]);
+    await fails((await world.client(address, "os:admin")).rollback(), "NODE_FAILED", /previous UKI not found/);
+  });
+
+  test("a second time before the reboot goes over what runs: the way back is gone", async () => {
+    const world = await worldOf();
+    const admin = await world.client(address, "os:admin");
+    await collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }));
+    for (let time = 0; time < 2; time += 1) {
+      const words = collect(admin.lifecycleUpgrade({ image: installer("v1.14.0") }));
+      await world.time.advance(1_000);
+      await words;
+    }
+    assert.deepEqual(slots(world), ["v1.13.9", "v1.14.0", "v1.14.0"]);
+  });
+
+  test("whose installer fails after it began to write says so in the stream, and what ran boots again", async () => {
+    const world = await worldOf();
+    world.datacenter.setReleaseFault("v1.14.0", { installerExitCode: 5 });
+    const admin = await world.client(address, "os:admin");
+    await collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }));
+    const failed = fails(collect(admin.lifecycleUpgrade({ image: installer("v1.14.0") })), "INSTALL_FAILED", /exit code 5/);
+    await world.time.advance(1_000);
+    await failed;
+    assert.deepEqual(slots(world), ["v1.13.9", "v1.13.9", undefined]);
+    assert.equal(world.datacenter.machine(address).state.meta["6"], undefined);
   });
 });
 
@@ -89,12 +142,92 @@ describe("an upgrade in one call", () => {
     assert.notEqual(state.bootId, before.bootId);
   });
 
-  test("to a version that the installer refuses is answered, and changes nothing", async () => {
+  test("to a version that the installer refuses is answered, and boots what ran", async () => {
     const world = await worldOf("v1.14.0");
-    const before = world.datacenter.machine(address).state.bootId;
+    const { bootId, etcd } = world.datacenter.machine(address).state;
     await (await world.client(address, "os:admin")).upgrade({ image: installer("v1.12.11"), preserve: true });
     await world.time.advance(2_000);
-    assert.equal(world.datacenter.machine(address).state.bootId, before);
+    const { stage, services } = world.datacenter.machine(address).state;
+    assert.deepEqual([stage, services["etcd"]?.state, services["apid"]?.state], ["upgrading", "Finished", "Running"]);
+    await world.time.advance(20_000);
+    const { state } = world.datacenter.machine(address);
+    assert.notEqual(state.bootId, bootId);
+    assert.deepEqual([state.stage, state.etcd.data, ...slots(world)], ["running", etcd.data, "v1.14.0", "v1.14.0", undefined]);
+  });
+
+  test("that is staged installs at the next boot, and boots once more", async () => {
+    const world = await worldOf();
+    const { bootCount } = world.datacenter.machine(address).state;
+    const admin = await world.client(address, "os:admin");
+    await admin.upgrade({ image: installer("v1.14.0"), preserve: true, stage: true });
+    assert.equal(world.datacenter.machine(address).state.meta["7"], installer("v1.14.0"));
+    await world.time.advance(2_000);
+    const { state } = world.datacenter.machine(address);
+    assert.deepEqual(
+      [state.stage, state.bootCount - bootCount, state.meta["7"], state.meta["8"], ...slots(world)],
+      ["running", 2, undefined, undefined, "v1.14.0", "v1.14.0", "v1.13.9"],
+    );
+  });
+
+  test("of a worker asks no etcd", async () => {
+    const world = await createTestWorld([{ address }, { address: "10.5.0.2" }, { address: "10.5.0.3" }]);
+    for (const one of [address, "10.5.0.2"]) await world.apply(one, "controlplane");
+    await (await world.client(address, "os:admin")).bootstrap();
+    await world.apply("10.5.0.3", "worker");
+    await world.time.advance(5_000);
+    await (await world.client("10.5.0.3", "os:admin")).upgrade({ image: installer("v1.14.0"), preserve: false });
+    await world.time.advance(5_000);
+    assert.equal(world.datacenter.machine("10.5.0.3").state.hardware.talosVersion, "v1.14.0");
+  });
+
+  test("asks etcd, unless it is told to preserve or to force", async () => {
+    for (const [version, preserve, isRefused] of [
+      ["v1.13.9", false, true],
+      ["v1.13.9", true, false],
+      ["v1.12.11", true, false],
+    ] as const) {
+      const world = await createTestWorld([
+        { address, talosVersion: version },
+        { address: "10.5.0.2", talosVersion: version },
+      ]);
+      for (const one of [address, "10.5.0.2"]) await world.apply(one, "controlplane");
+      await (await world.client(address, "os:admin")).bootstrap();
+      await world.time.advance(5_000);
+      const asked = (await world.client(address, "os:admin")).upgrade({ image: installer("v1.13.9"), preserve });
+      if (isRefused) await fails(asked, "NODE_FAILED", /only 2 members/);
+      else await asked;
+    }
+  });
+
+  test("answers when the image is pulled, and pulls what is there once", async () => {
+    const world = await createTestWorld([{ address }], { timings: { ...instantTimings, imagePullMs: 20_000, shutdownMs: 5_000 } });
+    await world.apply(address, "controlplane");
+    await world.time.advance(10_000);
+    let isAnswered = false;
+    const admin = await world.client(address, "os:admin");
+    const asked = admin.upgrade({ image: installer("v1.14.0"), preserve: true }).then(() => (isAnswered = true));
+    await world.time.advance(19_000);
+    assert.ok(!isAnswered);
+    await world.time.advance(2_000);
+    await asked;
+    await collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }));
+  });
+
+  test("fails where the registry lacks the image, and changes nothing where nobody waits for a slow one", async () => {
+    const world = await worldOf();
+    world.datacenter.setReleaseFault("v1.14.0", { image: "missing" });
+    const admin = await world.client(address, "os:admin");
+    await fails(admin.upgrade({ image: installer("v1.14.0"), preserve: true }), "NODE_FAILED", /not found/);
+    await fails(collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" })), "NOT_FOUND", /not found/);
+    world.datacenter.setReleaseFault("v1.14.0", { image: "stuck" });
+    const slow = fails(admin.upgrade({ image: installer("v1.14.0"), preserve: true }, { timeoutMs: 30_000 }), "DEADLINE_EXCEEDED", /./);
+    await world.time.advance(60_000);
+    await slow;
+    assert.equal(world.datacenter.machine(address).state.stage, "running");
+    world.datacenter.setReleaseFault("v1.14.0", undefined);
+    await admin.upgrade({ image: installer("v1.14.0"), preserve: true });
+    await world.time.advance(2_000);
+    assert.deepEqual(slots(world), ["v1.14.0", "v1.14.0", "v1.13.9"]);
   });
 
   test("is refused with an image that is nowhere, without rights, and in a container", async () => {
@@ -107,7 +240,117 @@ describe("an upgrade in one call", () => {
     const other = await container.client(address, "os:admin");
     await fails(other.upgrade({ image: installer("v1.14.0"), preserve: true }), "FAILED_PRECONDITION", /container mode/);
     await fails(other.rollback(), "FAILED_PRECONDITION", /container mode/);
-    await fails(admin.rollback(), "NODE_FAILED", /previous installation/);
+    await fails(admin.rollback(), "NODE_FAILED", /previous UKI not found/);
+  });
+});
+
+describe("a release that does not do", () => {
+  async function upgraded(boot: "fails" | "never-healthy"): Promise<TestWorld> {
+    const world = await worldOf("v1.13.8");
+    world.datacenter.setReleaseFault("v1.13.9", { boot, machines: [address] });
+    await (await world.client(address, "os:admin")).upgrade({ image: installer("v1.13.9"), preserve: true });
+    await world.time.advance(5_000);
+    return world;
+  }
+
+  test("falls back by itself where its boot fails, once and for good", async () => {
+    const world = await upgraded("fails");
+    const machine = world.datacenter.machine(address);
+    assert.deepEqual([machine.state.api.kind, machine.state.meta["6"]], ["down", undefined]);
+    const { bootId } = machine.state;
+    await world.time.advance(20_000);
+    assert.notEqual(machine.state.bootId, bootId);
+    assert.deepEqual([machine.state.stage, ...slots(world)], ["running", "v1.13.8", "v1.13.8", "v1.13.9"]);
+    assert.ok(machine.state.etcd.data !== undefined);
+  });
+
+  test("boots for ever where nothing is left to fall back to", async () => {
+    const world = await upgraded("never-healthy");
+    const machine = world.datacenter.machine(address);
+    await (await world.client(address, "os:admin")).metaDelete(6);
+    world.datacenter.setReleaseFault("v1.13.9", { boot: "fails" });
+    await (await world.client(address, "os:admin")).reboot();
+    await world.time.advance(2_000);
+    const { bootCount } = machine.state;
+    await world.time.advance(60_000);
+    assert.ok(machine.state.bootCount > bootCount + 3);
+    assert.equal(machine.state.system?.next, "v1.13.9");
+    world.datacenter.setReleaseFault("v1.13.9", undefined);
+    await world.time.advance(20_000);
+    assert.equal(machine.state.stage, "running");
+  });
+
+  test("answers and never gets healthy, until somebody rolls it back", async () => {
+    const world = await upgraded("never-healthy");
+    const machine = world.datacenter.machine(address);
+    await world.time.advance(600_000);
+    assert.deepEqual(
+      [machine.state.stage, machine.state.services["kubelet"]?.state, machine.state.services["etcd"]?.isHealthy],
+      ["booting", "Waiting", true],
+    );
+    assert.equal(machine.state.meta["6"], "Talos-v1.13.8.efi", "it was never well, and would fall back");
+    assert.equal((await (await world.client(address, "os:reader")).version()).tag, "v1.13.9");
+    await (await world.client(address, "os:admin")).rollback();
+    await world.time.advance(5_000);
+    assert.deepEqual(
+      [machine.state.stage, machine.state.meta["6"], ...slots(world)],
+      ["running", undefined, "v1.13.8", "v1.13.8", "v1.13.9"],
+    );
+  });
+
+  test("a version that was well once does not fall back any more", async () => {
+    const world = await worldOf();
+    await (await world.client(address, "os:admin")).upgrade({ image: installer("v1.14.0"), preserve: true });
+    await world.time.advance(5_000);
+    const machine = world.datacenter.machine(address);
+    assert.deepEqual([machine.state.stage, machine.state.meta["6"]], ["running", undefined]);
+    world.datacenter.setReleaseFault("v1.14.0", { boot: "fails" });
+    machine.powerCycle();
+    await world.time.advance(30_000);
+    assert.deepEqual([machine.state.api.kind, machine.state.system?.next], ["down", "v1.14.0"]);
+  });
+});
+
+describe("the data of etcd", () => {
+  const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+  async function cluster(): Promise<TestWorld> {
+    const world = await createTestWorld(cps.map((one) => ({ address: one })));
+    for (const one of cps) await world.apply(one, "controlplane");
+    await (await world.client(address, "os:admin")).bootstrap();
+    await world.time.advance(30_000);
+    return world;
+  }
+  const storage = async (world: TestWorld): Promise<string> =>
+    (await (await world.client(address, "os:reader")).etcdStatus()).storageVersion;
+  async function go(world: TestWorld, one: string, version: string): Promise<void> {
+    await (await world.client(one, "os:admin")).upgrade({ image: installer(version), preserve: true });
+    await world.time.advance(30_000);
+  }
+
+  test("stay those of the oldest member, and going back is possible until all have gone on", async () => {
+    const world = await cluster();
+    assert.equal(await storage(world), "3.6.0");
+    await go(world, "10.5.0.1", "v1.14.0");
+    await go(world, "10.5.0.2", "v1.14.0");
+    assert.equal(await storage(world), "3.6.0");
+    await (await world.client("10.5.0.2", "os:admin")).rollback();
+    await world.time.advance(30_000);
+    assert.equal(world.datacenter.machine("10.5.0.2").state.services["etcd"]?.isHealthy, true);
+    await go(world, "10.5.0.2", "v1.14.0");
+    await go(world, "10.5.0.3", "v1.14.0");
+    assert.equal(await storage(world), "3.7.0");
+  });
+
+  test("are not read by an older etcd once all have gone on", async () => {
+    const world = await cluster();
+    for (const one of cps) await go(world, one, "v1.14.0");
+    await (await world.client("10.5.0.3", "os:admin")).rollback();
+    await world.time.advance(60_000);
+    const { services, stage, etcd } = world.datacenter.machine("10.5.0.3").state;
+    assert.deepEqual([services["etcd"]?.state, stage, etcd.data !== undefined], ["Waiting", "booting", true]);
+    assert.equal(world.datacenter.machine("10.5.0.1").state.services["etcd"]?.isHealthy, true, "two of three go on");
+    await go(world, "10.5.0.3", "v1.14.0");
+    assert.equal(world.datacenter.machine("10.5.0.3").state.services["etcd"]?.isHealthy, true);
   });
 });
 
@@ -126,6 +369,24 @@ test("images are listed, removed, and gone with EPHEMERAL", async () => {
   await admin.reset({ graceful: false, reboot: true, systemPartitions: ["EPHEMERAL"] });
   await world.time.advance(2_000);
   assert.deepEqual(await (await world.client(address, "os:admin")).imageList("cri"), []);
+});
+
+test("a pull takes its time, and ends with whoever leaves it", async () => {
+  const world = await createTestWorld([{ address }], { timings: { ...instantTimings, imagePullMs: 20_000 } });
+  await world.apply(address, "controlplane");
+  await world.time.advance(10_000);
+  const admin = await world.client(address, "os:admin");
+  const reference = "registry.k8s.io/pause:3.10";
+  const pulled = async (): Promise<boolean> => (await admin.imageList("cri")).some(({ name }) => name === reference);
+  for await (const _layer of admin.imagePull({ reference, store: "cri" })) break;
+  await world.time.advance(60_000);
+  assert.ok(!(await pulled()));
+  const words = collect(admin.imagePull({ reference, store: "cri" }));
+  await world.time.advance(19_000);
+  assert.ok(!(await pulled()));
+  await world.time.advance(2_000);
+  assert.deepEqual((await words).at(-1), { kind: "done", name: reference });
+  assert.ok(await pulled());
 });
 
 test("up to Talos 1.12 images are pulled and listed by the machine service", async () => {

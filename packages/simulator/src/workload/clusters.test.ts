@@ -102,6 +102,20 @@ async function cluster(workload: WorkloadApi): Promise<TestWorld> {
 
 const readiness = (node: Node): string | undefined => node.status.conditions.find((condition) => condition.type === "Ready")?.status;
 
+test("a Node tells the Talos that its machine was upgraded to", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const image = "ghcr.io/siderolabs/installer:v1.14.0";
+  const osOf = (): string | undefined =>
+    [...fake.nodes.values()].find((node) => readiness(node) === "True" && node.status.nodeInfo.osImage.includes("v1.14"))?.status.nodeInfo
+      .osImage;
+  assert.equal(osOf(), undefined);
+  await (await world.client("10.5.0.4", "os:admin")).upgrade({ image, preserve: true });
+  await world.time.advance(60_000);
+  assert.equal(osOf(), "Talos (v1.14.0)");
+  assert.equal([...fake.nodes.values()].filter((node) => readiness(node) === "True").length, 4);
+});
+
 test("the API opens once, every machine registers a Node and turns Ready", async () => {
   const fake = fakeApi();
   await cluster(fake.api);

@@ -44,11 +44,11 @@ export interface UpgradeCalls {
   upgrade(input: UpgradeInput, options?: CallOptions): Promise<AcceptedSequence>;
   /**
    * Writes another version into the spare boot slot. Neither drains nor reboots: both are the caller's, and so is pulling `image` into the store `system`
-   * before. Talos 1.13. Leaving the loop stops the installer. Default deadline 600 s. Yields the installer's words.
+   * before. Talos 1.13. An installer that has begun goes on when the loop is left or the deadline is over, and holds off the next one meanwhile. Default deadline 600 s. Yields the installer's words.
    *
    * @param input.image the name that `imagePull` ended with
    * @throws TalosError `INSTALL_FAILED` when the installer ends with an exit code, `UNAVAILABLE` when the stream ends without one: whether the slot was
-   *   written is unknown then; `FAILED_PRECONDITION` while busy, in container mode or when not installed
+   *   written is unknown then; `FAILED_PRECONDITION` while another installer runs, in container mode or when not installed
    */
   lifecycleUpgrade(input: { readonly image: string }, options?: CallOptions): AsyncIterable<string>;
   /** Installs to `disk` a machine that is not installed; otherwise like `lifecycleUpgrade`. `ALREADY_EXISTS` when it is. Talos 1.13. */

@@ -1,0 +1,25 @@
+/**
+ * What is wrong with a Talos release, on machines that it is to run on. A release that nothing is said of installs and boots.
+ */
+export interface ReleaseFault {
+  /** Addresses of the machines; default all. */
+  readonly machines?: readonly string[];
+  /**
+   * - `fails`: the boot sequence ends with an error before anything listens; what was upgraded falls back by itself, anything else boots for ever
+   * - `never-healthy`: it boots and answers, and its kubelet ends as often as it is started
+   */
+  readonly boot?: "fails" | "never-healthy";
+  /** Its installer ends so, after it has begun to write. Default 0. */
+  readonly installerExitCode?: number;
+  /** The registry does not have its installer, or gives it so slowly that nobody waits for it. */
+  readonly image?: "missing" | "stuck";
+}
+
+/** Faults by version, `v1.14.0`. */
+export type ReleaseFaults = ReadonlyMap<string, ReleaseFault>;
+
+/** What is wrong with a release on a machine; `undefined` = nothing. */
+export function faultOf(releases: ReleaseFaults, version: string, address: string): ReleaseFault | undefined {
+  const fault = releases.get(version);
+  return fault?.machines === undefined || fault.machines.includes(address) ? fault : undefined;
+}

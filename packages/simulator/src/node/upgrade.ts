@@ -1,0 +1,192 @@
+import { withoutProcess } from "./etcd-service.ts";
+import type { MachineInput } from "./inputs.ts";
+import type { InstalledSystem, Machine, TimerName } from "./machine.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * Two boot slots, the installer that writes one of them, and the ways back.
+ *
+ * ```
+ *   runs A, next A ──installer──► other slot empty ──done──► runs A, next B, other A ──reboot──► runs B
+ *         ▲                             │ power lost, or exit code        ▲                        │
+ *         │                             ▼                                 │ Rollback               │ boot fails and META 6 is there
+ *         └──────────────── runs A, next A, other slot empty              └────────────────────────┴──► runs A, next A, other B
+ * ```
+ * A second installation before the reboot goes over what runs: the slot that is kept is that of the boot loader, not that of the running Talos.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/runtime/v1alpha1/bootloader/sdboot/sdboot.go` Upgrade, revert; `.../grub/upgrade.go`
+ */
+
+/** META keys, `pkg/machinery/meta/constants.go`. */
+const metaKeys = { upgrade: "6", stagedImage: "7", stagedOptions: "8" } as const;
+
+/** machined counts from ten to nought before it reboots after a failure: `internal/app/machined/main.go` handle. */
+const rebootAfterFailureMs = 11_000;
+
+/** An installer that runs on the machine, whoever started it. */
+export interface Installer {
+  readonly version: string;
+  /** How it will end. */
+  readonly exitCode: number;
+  /** What waits for it: a caller of LifecycleService, or a sequence that reboots afterwards. */
+  readonly of: "caller" | "sequence";
+}
+
+function systemOf({ system, hardware: { talosVersion } }: Machine): InstalledSystem {
+  return system ?? { media: talosVersion, next: talosVersion, other: undefined };
+}
+
+/** The installer clears the slot that does not start next before it writes it. */
+export function beginInstaller(run: Run, installer: Installer): void {
+  run.set({ system: { ...systemOf(run.machine), other: undefined }, installer });
+  run.after("installer", run.timings.installMs);
+}
+
+/**
+ * The new version starts next, and META names the one before, by which a failing boot finds its way back.
+ *
+ * @see `cmd/installer/pkg/install/install.go` handleMeta
+ */
+export function endInstaller(run: Run): void {
+  const { installer, meta } = run.machine;
+  if (installer === undefined) return;
+  run.set({ installer: undefined });
+  if (installer.exitCode === 0) {
+    const system = systemOf(run.machine);
+    run.set({
+      system: { ...system, next: installer.version, other: system.next },
+      meta: { ...meta, [metaKeys.upgrade]: `Talos-${system.next}.efi` },
+    });
+  }
+  if (installer.of === "caller") return;
+  run.after("down", installer.exitCode === 0 ? 0 : rebootAfterFailureMs);
+}
+
+/** The sequence of MachineService/Upgrade: it stops services, installs, reboots; an installer that fails ends it, and the machine boots what it ran. */
+export function startUpgrade(run: Run, { actorId, version, exitCode }: Extract<MachineInput, { kind: "upgrade" }>): void {
+  // Another sequence holds the lock for longer than this one waits for it.
+  if (run.has("down") || run.has("stop-services") || run.has("off") || run.has("leave") || run.has("wipe")) return;
+  run.event({ kind: "sequence", sequence: "upgrade", action: "START" }, actorId);
+  run.stage("upgrading");
+  run.cancel("installer");
+  run.set({ installer: { version, exitCode, of: "sequence" } });
+  run.after("stop-services", run.timings.shutdownMs);
+}
+
+/** What services were about to do. */
+const ahead: readonly TimerName[] = [
+  "cri",
+  "kubelet",
+  "kubelet-restart",
+  "etcd-preparing",
+  "etcd-pull",
+  "etcd-join",
+  "etcd-start",
+  "etcd-healthy",
+  "etcd-promote",
+  "etcd-defragment",
+  "etcd-hung",
+  "static-pods",
+  "node-register",
+  "node-ready",
+];
+
+/** `stopServices` of the sequence: what needs EPHEMERAL ends, the machine's own API stays. */
+export function stopServices(run: Run): void {
+  const { machine } = run;
+  const { installer, kubernetes } = machine;
+  for (const timer of ahead) run.cancel(timer);
+  for (const id of ["kubelet", "etcd", "trustd", "cri"])
+    if (machine.services[id] !== undefined) run.service(id, "Finished", "Service finished successfully");
+  run.set({
+    etcd: { ...withoutProcess(run.machine.etcd), isBootstrapRequested: false, isChecked: false },
+    kubernetes: { ...kubernetes, hasStaticPods: false, isNodeReady: false },
+  });
+  run.output("etcd-changed");
+  if (kubernetes.hasStaticPods) run.output("kubernetes-down");
+  if (kubernetes.isNodeRegistered) run.output("node-lost");
+  if (installer !== undefined) beginOrRefuse(run, installer);
+}
+
+/** Pre-flight checks refuse before anything is written. */
+function beginOrRefuse(run: Run, installer: Installer): void {
+  if (installer.exitCode !== REFUSED) return beginInstaller(run, installer);
+  run.set({ installer: undefined });
+  run.after("down", rebootAfterFailureMs);
+}
+
+/** Stands for the exit code of an installer that wrote nothing. */
+export const REFUSED = -1;
+
+/** The image is named in META, and the next boot installs it before anything else. */
+export function stageUpgrade(run: Run, { actorId, image, version, exitCode }: Extract<MachineInput, { kind: "stage-upgrade" }>): void {
+  run.set({
+    meta: { ...run.machine.meta, [metaKeys.stagedImage]: image, [metaKeys.stagedOptions]: JSON.stringify({ upgrade: true }) },
+    staged: { version, exitCode, of: "sequence" },
+  });
+  run.event({ kind: "sequence", sequence: "stageUpgrade", action: "START" }, actorId);
+  run.stage("rebooting");
+  run.after("down", run.timings.shutdownMs);
+}
+
+/**
+ * What was staged, taken out of META: it is tried once.
+ *
+ * @see `internal/app/machined/pkg/runtime/v1alpha1/v1alpha1_state.go`
+ */
+export function takeStaged(run: Run): Installer | undefined {
+  const { staged } = run.machine;
+  if (staged === undefined) return undefined;
+  const { [metaKeys.stagedImage]: image, [metaKeys.stagedOptions]: options, ...meta } = run.machine.meta;
+  run.set({ staged: undefined, meta });
+  return image === undefined || options === undefined ? undefined : staged;
+}
+
+/** The boot installs what was staged, and reboots. */
+export function installStaged(run: Run, installer: Installer): void {
+  run.event({ kind: "sequence", sequence: "install", action: "START" });
+  run.stage("installing");
+  beginOrRefuse(run, installer);
+}
+
+/** etcd does not read data of a newer one: it ends, is started again for ever, and what it served is gone. */
+export function endOldEtcd(run: Run): void {
+  for (const timer of ["etcd-healthy", "etcd-promote", "etcd-defragment", "etcd-hung", "static-pods"] as const) run.cancel(timer);
+  run.service("etcd", "Waiting", 'Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code 1');
+  run.set({
+    etcd: { ...withoutProcess(run.machine.etcd), isChecked: false },
+    kubernetes: { ...run.machine.kubernetes, hasStaticPods: false },
+  });
+  run.output("kubernetes-down");
+  run.output("etcd-changed");
+}
+
+/** The other slot starts next; nothing where it is empty. */
+export function rollBack(run: Run): void {
+  const { system } = run.machine;
+  if (system?.other === undefined) return;
+  run.set({ system: { ...system, next: system.other, other: system.next } });
+  run.stage("rebooting");
+  run.after("down", run.timings.shutdownMs);
+}
+
+/**
+ * The boot sequence ends with an error: what was upgraded and was never well since goes back to the slot before, anything else boots the same again.
+ *
+ * @see `internal/app/machined/revert.go`, called by `main.go` handle
+ */
+export function failBoot(run: Run): void {
+  const { [metaKeys.upgrade]: label, ...meta } = run.machine.meta;
+  const { system } = run.machine;
+  if (label !== undefined) run.set({ meta });
+  if (label !== undefined && system?.other !== undefined) run.set({ system: { ...system, next: system.other, other: system.next } });
+  run.after("down", rebootAfterFailureMs);
+}
+
+/** Once a machine runs and is ready its version is the good one: `.../controllers/runtime/drop_upgrade_fallback.go`. */
+export function dropFallback(run: Run, isReady: boolean): void {
+  const { machine } = run;
+  if (!isReady || machine.stage !== "running" || machine.meta[metaKeys.upgrade] === undefined) return;
+  const { [metaKeys.upgrade]: _label, ...meta } = machine.meta;
+  run.set({ meta });
+}
