@@ -37,6 +37,12 @@ export const demoCommand: CommandSpec = {
       isCount: true,
     },
     { name: "talos-version", kind: "string", value: "version", summary: "Talos on the machines' boot media", default: "v1.13.9" },
+    {
+      name: "broken-version",
+      kind: "string",
+      value: "version",
+      summary: "a Talos that machines boot when they are upgraded to it, and that never gets healthy",
+    },
     dataDirFlag,
     { name: "persist", kind: "boolean", summary: "keep nothing but the kubeconfigs: the next start begins anew", default: true },
     listenFlag,

@@ -1,6 +1,7 @@
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
-import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
+import { brokenVersionOf } from "../process/broken-version.ts";
 import { createScreen } from "../live/screen.ts";
 import { seconds } from "../live/times.ts";
 import { writeAllAccessFiles } from "../process/access-files.ts";
@@ -31,6 +32,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   // Before anything is written: whatever the command line and the environment say wrongly.
   const compositions = readSettings({}, process.env).values;
   const listen = readListen(flags, context);
+  const brokenVersion = brokenVersionOf(givenString(flags, "broken-version"));
   const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
   if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
     throw new CliError(
@@ -95,6 +97,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
         folder: persist ? folder : undefined,
         addresses,
         talosVersion,
+        ...(brokenVersion === undefined ? {} : { brokenVersion }),
         pace: "demo",
         keys,
         log,

@@ -28,6 +28,8 @@ export interface SimulatedMachinesOptions {
   readonly addresses: readonly string[];
   /** `v1.13.9` */
   readonly talosVersion: string;
+  /** A version that boots and never gets healthy, with `v`. */
+  readonly brokenVersion?: string;
   readonly pace: Pace;
   /** Power on until the API answers; default that of the pace. */
   readonly bootMs?: number;
@@ -70,6 +72,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     ...(snapshot === undefined ? {} : { snapshot }),
     ...(folder === undefined ? {} : { onChange: (change) => writeChange(folder, change) }),
   });
+  if (options.brokenVersion !== undefined) datacenter.setReleaseFault(options.brokenVersion, { boot: "never-healthy" });
   try {
     const servers = await serveDatacenter(datacenter, {
       onError: (error) => options.log.error({ err: error, code: error.code }, "A simulated machine cannot listen"),
