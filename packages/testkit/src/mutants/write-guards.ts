@@ -287,7 +287,7 @@ export const writeGuards: readonly Mutant[] = [
   ]),
   without("the-word-of-a-pool", "the pool is paused by now", ["K5"], "poolWrites", [
     pool,
-    'if (mode !== "reconcile" && !(mode === "import" && isTakenOver(controlPlane)))',
+    'if (mode !== "reconcile" && !(mode === "import" && isImported))',
   ]),
   without("the-record-of-a-pool-that-goes", "a machine of the pool is written down by now", ["K5"], "poolWrites", [
     `${brain}/effects/release-pool.ts`,
