@@ -20,6 +20,8 @@ import { demandUnpaused } from "../controllers/taloscontrolplane/effects/demand-
 import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
 import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
 import { createGuard } from "../controllers/taloscontrolplane/effects/guard.ts";
+import type { LastLook } from "../controllers/taloscontrolplane/effects/guard.ts";
+import type { Definitions } from "../controllers/taloscontrolplane/effects/definitions.ts";
 import { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
 import { EffectError, isEffectError } from "../errors.ts";
 import type { Leading } from "../leading.ts";
@@ -40,6 +42,15 @@ export interface EffectPlace {
   readonly timers: Timers;
   readonly random: RandomSource;
   readonly workloads?: WorkloadDialer;
+}
+
+/** What a pass is like; default: one process that leads and is not in anybody's way, and every effect as it is defined. */
+export interface PassOptions {
+  readonly leading?: Leading;
+  /** Another operator at work. */
+  readonly other?: string;
+  readonly definitions?: Definitions;
+  readonly lastLooks?: Readonly<Record<string, LastLook>>;
 }
 
 /** A pass that has decided, and has carried out nothing yet. */
@@ -66,11 +77,7 @@ const undisturbed: Leading = {
  * A pass over one cluster between its decision and its effects: the record was read, machines are known, and whatever changes from here on only the last
  * looks of the effects can tell.
  */
-export async function decidedPass(
-  place: EffectPlace,
-  seen: Observed,
-  given: { readonly leading?: Leading; readonly other?: string } = {},
-): Promise<DecidedPass> {
+export async function decidedPass(place: EffectPlace, seen: Observed, given: PassOptions = {}): Promise<DecidedPass> {
   const { client, clock, timers, keys } = place;
   const { namespace = "", name } = seen.controlPlane.metadata;
   const key = { namespace, name };
@@ -117,7 +124,7 @@ export async function decidedPass(
     access: createAccessStore(client, keys, "talos-operator"),
     seen: { ...seen, sent: session.sent() },
     session,
-    guard: createGuard(key, client, leading, reconciled, demandAlone, place.timers, place.clock),
+    guard: createGuard(key, client, leading, reconciled, demandAlone, place.timers, place.clock, given.lastLooks),
     demandAlone,
     demandReconciled: reconciled,
     ...askedOf(latest, seen),
@@ -139,7 +146,7 @@ export async function decidedPass(
     effects,
     async carryOut(actions) {
       try {
-        await executeAll(actions, effects);
+        await executeAll(actions, effects, given.definitions);
         return undefined;
       } catch (thrown) {
         if (isEffectError(thrown) || thrown instanceof Error) return thrown;

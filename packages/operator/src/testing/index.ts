@@ -9,6 +9,10 @@ export { kstatus } from "./kstatus-oracle.ts";
 export type { Kstatus, ReadObject } from "./kstatus-oracle.ts";
 export { createMemoryFiles } from "./memory-files.ts";
 export { decidedPass } from "./effects.ts";
+export { effects } from "../controllers/taloscontrolplane/effects/definitions.ts";
+export { checksOf, without } from "./checks-of.ts";
+export { recordHolds } from "../controllers/taloscontrolplane/effects/define.ts";
+export type { CheckOf, LastLookName, LiveCheckOf } from "./checks-of.ts";
 export { configQuestion } from "../controllers/taloscontrolplane/config-changes/config-questions.ts";
 export { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
 /** The operator loads it with its first schedule; a world whose clock waits for nothing real has it from the start. */
@@ -16,11 +20,12 @@ export { readSchedule } from "../controllers/talosetcdbackupschedule/cron.ts";
 export { printRecord, readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
 export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolplane/membership/quorum.ts";
 
-export type { DecidedPass } from "./effects.ts";
+export type { SendDefinition } from "../controllers/taloscontrolplane/effects/send-to-machine.ts";
+export type { DecidedPass, PassOptions } from "./effects.ts";
 export type { MemoryFiles } from "./memory-files.ts";
 export type { Leading } from "../leading.ts";
 export type { ClusterFacts, IntentFact } from "../model/record.ts";
-export type { Action } from "../model/effect.ts";
+export type { Action, ActionOf, EffectKind } from "../model/effect.ts";
 export type { Observed, SeenMachine } from "../model/observation.ts";
 export type { Rule } from "../model/decision.ts";
 export type { EtcdMember, SeenEtcd } from "../model/look.ts";

@@ -9,7 +9,7 @@ import { poolStates } from "../controllers/taloscontrolplane/conditions/pool-sta
 import { configQuestions, configWish } from "../controllers/taloscontrolplane/config-changes/config-questions.ts";
 import { withConfigs } from "../controllers/taloscontrolplane/config-changes/observe-configs.ts";
 import { decide } from "../controllers/taloscontrolplane/decide.ts";
-import { talosMachineFor } from "../controllers/taloscontrolplane/execute.ts";
+import { talosMachineFor } from "../controllers/taloscontrolplane/effects/create-machine.ts";
 import { stoppedMachines } from "../controllers/taloscontrolplane/membership/plan-machines.ts";
 import { observe } from "../controllers/taloscontrolplane/observe.ts";
 import type { ObservePorts } from "../controllers/taloscontrolplane/observe-ports.ts";

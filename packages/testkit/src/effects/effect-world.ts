@@ -4,7 +4,7 @@ import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import { decidedPass, machinesOf, observed, printRecord, readRecord, running } from "@talos-operator/operator/testing";
-import type { Action, ClusterFacts, DecidedPass, Leading, Observed } from "@talos-operator/operator/testing";
+import type { Action, ClusterFacts, DecidedPass, Observed, PassOptions } from "@talos-operator/operator/testing";
 import type { TalosCallFailure, TalosDialer } from "@talos-operator/ports";
 import { createStory, demoCluster, kinds } from "../stories/story.ts";
 import type { Story } from "../stories/story.ts";
@@ -23,7 +23,7 @@ export interface Lie {
 }
 
 /** What happens between the decision and the send. */
-export interface Meanwhile {
+export interface Meanwhile extends PassOptions {
   /** The record as it is by then. */
   readonly record?: (facts: ClusterFacts) => ClusterFacts;
   readonly lies?: readonly Lie[];
@@ -33,7 +33,6 @@ export interface Meanwhile {
   readonly cut?: readonly string[];
   /** Key that is presented, whoever presents it. */
   readonly key?: string;
-  readonly leading?: Leading;
   readonly prepare?: (pass: DecidedPass) => void;
   /** What the API server tells of an object by then. */
   readonly stored?: (object: KubeObject) => KubeObject;
@@ -64,7 +63,7 @@ export interface EffectWorld {
 }
 
 const changing =
-  /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete)$/;
+  /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete|ServiceRestart)$/;
 const key = { namespace: "default", name: "demo" };
 
 function unavailable(): TalosCallFailure {
@@ -168,7 +167,7 @@ export async function createEffectWorld(until: "configured" | "founded" | "ready
       await write(before(known));
       const client = telling(story.client, meanwhile.stored);
       const place = { client, dialer, keys: story.keys, clock, timers, random: createSeededRandom(5) };
-      const pass = await decidedPass(place, seen, meanwhile.leading === undefined ? {} : { leading: meanwhile.leading });
+      const pass = await decidedPass(place, seen, meanwhile);
       try {
         if (meanwhile.record !== undefined) await write(meanwhile.record(await facts()));
         for (const address of meanwhile.cut ?? []) story.datacenter.machine(address).setConnected(false);

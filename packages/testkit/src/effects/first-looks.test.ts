@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import { inMaintenance, machinesOf, running } from "@talos-operator/operator/testing";
 import type { Action, ClusterFacts, DecidedPass, Observed } from "@talos-operator/operator/testing";
 import { createEffectWorld } from "./effect-world.ts";
-import type { EffectWorld, Lie, Meanwhile } from "./effect-world.ts";
-
-type Row = Meanwhile & { readonly action?: Action; readonly seen?: Observed };
+import type { EffectWorld, Lie } from "./effect-world.ts";
+import { lastRows, pausedMachine, play, storedAs } from "./held-back.ts";
 
 const factOf = (known: ClusterFacts, address: string): ClusterFacts["machines"][number] => {
   const found = known.machines.find((one) => one.address === address);
@@ -20,6 +20,9 @@ const machine =
     ...facts,
     machines: facts.machines.map((one) => (one.address === address ? { ...one, ...over } : one)),
   });
+
+/** It is being deleted by then. */
+const going = ({ metadata }: KubeObject): object => ({ metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } });
 
 describe("a first configuration", () => {
   let world: EffectWorld;
@@ -38,38 +41,43 @@ describe("a first configuration", () => {
   });
   after(() => world.end());
 
-  test("is sent when nothing is in its way", async () => {
-    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["ApplyConfiguration 10.0.0.1"]);
-  });
-
-  const heldBackBy: Readonly<Record<string, () => Row>> = {
-    "another key at the address, which is told nothing": () => ({ moved: ["10.0.0.1", "10.0.0.9"], key: action.ifSpki }),
-    "another key that a connection lets through": () => ({ key: "another" }),
-    "a machine that does not say that it waits": () => ({
-      lies: [
-        {
-          method: "Get",
-          credentials: "maintenance",
-          tell: () => {
-            throw Object.assign(new Error("not found"), { name: "TalosCallFailure" as const, code: 5 });
+  const released = machine("10.0.0.1", { releasedAt: 5_000 });
+  play("ConfigureMachine", () => world, {
+    action: () => action,
+    seen: () => seen,
+    sends: "ApplyConfiguration 10.0.0.1",
+    heldBackBy: {
+      unpaused: () => ({ stored: pausedMachine }),
+      declared: () => ({ seen: { ...seen, machines: seen.machines.map(({ declared }) => ({ declared, look: running() })) } }),
+      waits: () => ({
+        // Who is not asked shows no key either.
+        beside: ["pinnedKey"],
+        lies: [
+          {
+            method: "Get",
+            credentials: "maintenance",
+            tell: () => {
+              throw Object.assign(new Error("not found"), { name: "TalosCallFailure" as const, code: 5 });
+            },
           },
-        },
-      ],
-    }),
-    "a machine that is not declared any more": () => ({ seen: { ...seen, machines: seen.machines.slice(1) } }),
-    "a machine that was not seen waiting": () => ({
-      seen: { ...seen, machines: seen.machines.map(({ declared }) => ({ declared, look: running() })) },
-    }),
-    "a record without its intent": () => ({ record: machine("10.0.0.1", { configuredAt: undefined }) }),
-    "a record with another key": () => ({ record: machine("10.0.0.1", { spki: "another" }) }),
-    "a record in which it was released": () => ({ record: machine("10.0.0.1", { releasedAt: 5_000 }) }),
-    "a record with another address": () => ({ record: machine("10.0.0.1", { address: "10.0.0.8" }) }),
-  };
-  for (const [what, row] of Object.entries(heldBackBy))
-    test(`is held back by ${what}`, async () => {
-      const { seen: other = seen, ...meanwhile } = row();
-      assert.deepEqual(await world.send(action, other, (facts) => facts, meanwhile), []);
-    });
+        ],
+      }),
+      pinnedKey: () => ({ key: "another" }),
+      configured: () => ({ record: machine("10.0.0.1", { configuredAt: undefined }) }),
+      key: () => ({ record: machine("10.0.0.1", { spki: "another" }) }),
+      notReleased: () => ({ record: released }),
+      address: () => ({ record: machine("10.0.0.1", { address: "10.0.0.8" }) }),
+      kept: () => ({ stored: storedAs("TalosControlPlane", going) }),
+      ...lastRows<"ConfigureMachine">(
+        () => world,
+        () => ({ record: released }),
+      ),
+    },
+    also: {
+      "another key at the address, which is told nothing": () => ({ moved: ["10.0.0.1", "10.0.0.9"], key: action.ifSpki }),
+      "a machine that is not declared any more": () => ({ seen: { ...seen, machines: seen.machines.slice(1) } }),
+    },
+  });
 
   test("names control planes for certificates by the addresses that are known, and by nothing where a reference gives none yet", async () => {
     const names = async (other: Observed): Promise<readonly string[]> => {
@@ -92,10 +100,6 @@ describe("a first configuration", () => {
       await names({ ...seen, machines: unknownAt("10.0.0.3") }),
       all.filter((name) => name !== "10.0.0.3"),
     );
-  });
-
-  test("is sent again when all that is over", async () => {
-    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["ApplyConfiguration 10.0.0.1"]);
   });
 
   test("is not held up by another machine that does not answer (V19)", async () => {
@@ -142,7 +146,7 @@ describe("the founding of etcd", () => {
   });
   after(() => world.end());
 
-  const probing = (over: object): Action => ({
+  const probing = (over: object): typeof action => ({
     ...action,
     probe: action.probe.map((target) => (target.address === "10.0.0.2" ? { ...target, ...over } : target)),
   });
@@ -168,10 +172,6 @@ describe("the founding of etcd", () => {
     tell: (entries: readonly object[]) => [...entries, { ...entries[0], name: "/var/lib/etcd/member", relativeName: "member" }],
   });
 
-  test("is sent when nothing is in its way", async () => {
-    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["Bootstrap 10.0.0.1"]);
-  });
-
   for (const state of ["Finished", "Failed"])
     test(`is sent to a target whose etcd is ${state} and whose folder is empty, also when it was answered before`, async () => {
       const again = { ...action, onlyAfterReboot: true };
@@ -190,44 +190,74 @@ describe("the founding of etcd", () => {
       assert.deepEqual(sent, ["Bootstrap 10.0.0.1"]);
     });
 
-  const heldBackBy: Readonly<Record<string, () => Row>> = {
-    "data in the folder of the target": () => ({ lies: [holdsData("10.0.0.1")] }),
-    "data in the folder of a control plane that prepares": () => ({ lies: [holdsData("10.0.0.2")] }),
-    "a control plane that does not tell what is in the folder": () => ({
-      lies: [{ method: "List", address: "10.0.0.2", tell: () => [] }],
-    }),
-    "a control plane whose etcd has stopped": () => ({ lies: [shows("10.0.0.2", "Finished")] }),
-    "etcd that runs on the target": () => ({ lies: [runs("10.0.0.1")] }),
-    "another machine at the address of the target": () => ({ moved: ["10.0.0.1", "10.0.0.3"] }),
-    "a target that did not lose the request in a boot": () => ({
-      action: { ...action, onlyAfterReboot: true },
-      prepare: ({ effects }) => {
-        effects.session.bootIdAtBootstrap = world.story.datacenter.machine("10.0.0.1").state.bootId;
-      },
-    }),
-    "an intent on another machine": () => ({ action: { ...action, ...targetOf("10.0.0.2") } }),
-    "a control plane that is silent and was configured": () => ({ cut: ["10.0.0.2"] }),
-    "a control plane that was configured, and at whose address something else than Talos answers": () => ({
-      // Only in what is asked for the send: a watch that fails at once would close the connection, and the machine would count as silent.
-      lies: [{ method: "Get", address: "10.0.0.2", tell: aboutHardware(unimplemented) }],
-    }),
-    "a control plane on which etcd runs": () => ({ lies: [runs("10.0.0.2")] }),
-    "a control plane with another machine in its place": () => ({ moved: ["10.0.0.2", "10.0.0.3"] }),
-    "a control plane with a machine in its place that waits with another key": () => ({ moved: ["10.0.0.2", "10.0.0.9"] }),
-    "a control plane without an address that was configured": () => ({ action: probing({ address: "" }), cut: ["10.0.0.2"] }),
-    "a control plane that nobody looks at": () => ({
-      seen: { ...seen, machines: seen.machines.filter(({ declared }) => declared.address !== "10.0.0.2") },
-    }),
-  };
-  const targetOf = (address: string): object => {
+  const targetOf = (address: string): { readonly machine: string; readonly address: string; readonly ifUuid: string } => {
     const { name, uuid } = factOf(known, address);
     return { machine: name, address, ifUuid: uuid };
   };
-  for (const [what, row] of Object.entries(heldBackBy))
-    test(`is held back by ${what}`, async () => {
-      const { action: otherAction = action, seen: other = seen, ...meanwhile } = row();
-      assert.deepEqual(await world.send(otherAction, other, (facts) => facts, meanwhile), []);
-    });
+  const refused = (): never => {
+    throw Object.assign(new Error("certificate required"), { name: "TalosCallFailure", code: 14, tls: "client-refused" });
+  };
+  const onOther = (): ReturnType<Parameters<typeof play<"BootstrapEtcd">>[2]["heldBackBy"]["target"]> => ({
+    action: { ...action, ...targetOf("10.0.0.2") },
+    sends: "Bootstrap 10.0.0.2",
+  });
+  play("BootstrapEtcd", () => world, {
+    action: () => action,
+    seen: () => seen,
+    sends: "Bootstrap 10.0.0.1",
+    remembers: "refused",
+    atLast: [],
+    heldBackBy: {
+      unpaused: () => ({ stored: pausedMachine }),
+      imageThere: () => ({
+        action: { ...action, imageAwaitedSince: world.story.time.now() },
+        lies: [
+          {
+            method: "List",
+            address: "10.0.0.1",
+            tell: (entries: readonly { readonly name?: string }[]) => entries.filter(({ name }) => !(name ?? "").includes("etcd:")),
+          },
+        ],
+      }),
+      othersWatched: () => ({
+        seen: { ...seen, machines: seen.machines.filter(({ declared }) => declared.address !== "10.0.0.2") },
+      }),
+      othersThemselves: () => ({ moved: ["10.0.0.2", "10.0.0.3"] }),
+      othersWait: () => ({ lies: [shows("10.0.0.2", "Finished")] }),
+      othersEmpty: () => ({ lies: [holdsData("10.0.0.2")] }),
+      othersKeys: () => ({ moved: ["10.0.0.2", "10.0.0.9"] }),
+      othersHeard: () => ({ cut: ["10.0.0.2"] }),
+      // Only in what is asked for the send: a watch that fails at once would close the connection, and the machine would count as silent.
+      othersTalos: () => ({ lies: [{ method: "Get", address: "10.0.0.2", tell: aboutHardware(unimplemented) }] }),
+      othersOurs: () => ({ lies: [{ method: "Get", address: "10.0.0.2", tell: aboutHardware(refused) }] }),
+      waitingEtcd: () => ({ lies: [runs("10.0.0.1")] }),
+      sameMachine: () => ({ moved: ["10.0.0.1", "10.0.0.3"] }),
+      lostInReboot: () => ({
+        action: { ...action, onlyAfterReboot: true },
+        prepare: ({ effects }) => {
+          effects.session.bootIdAtBootstrap = world.story.datacenter.machine("10.0.0.1").state.bootId;
+        },
+      }),
+      target: onOther,
+      ...lastRows<"BootstrapEtcd">(() => world, onOther),
+      // What it says cannot be taken back: from here on it stands in the record.
+      notFounded: () => ({
+        isForGood: true,
+        record: (facts) => ({
+          ...facts,
+          bootstrapDone: { machine: action.machine, address: action.address, uuid: action.ifUuid, at: 5_000, evidence: "seen" },
+        }),
+      }),
+    },
+    also: {
+      "data in the folder of the target": () => ({ lies: [holdsData("10.0.0.1")] }),
+      "a control plane that does not tell what is in the folder": () => ({
+        lies: [{ method: "List", address: "10.0.0.2", tell: () => [] }],
+      }),
+      "a control plane on which etcd runs": () => ({ lies: [runs("10.0.0.2")] }),
+      "a control plane without an address that was configured": () => ({ action: probing({ address: "" }), cut: ["10.0.0.2"] }),
+    },
+  });
 
   test("is not taken for answered when a question before it is answered with the word for that", async () => {
     const alreadyExists = (): never => {
@@ -240,12 +270,5 @@ describe("the founding of etcd", () => {
     });
     assert.deepEqual(sent, []);
     assert.equal(told?.effects.session.sent().get("Bootstrap")?.outcome, "refused");
-  });
-
-  test("is sent again when all that is over, and never once it is recorded", async () => {
-    assert.deepEqual(await world.send(action, seen, (facts) => facts), ["Bootstrap 10.0.0.1"]);
-    const done = { machine: action.machine, address: action.address, uuid: action.ifUuid, at: 5_000, evidence: "seen" };
-    const record = (facts: ClusterFacts): ClusterFacts => ({ ...facts, bootstrapDone: done });
-    assert.deepEqual(await world.send(action, seen, (facts) => facts, { record, isForGood: true }), []);
   });
 });

@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import { configQuestion, machinesOf, running } from "@talos-operator/operator/testing";
-import type { Action, ClusterFacts, DecidedPass, IntentFact, Observed } from "@talos-operator/operator/testing";
+import type { Action, ActionOf, ClusterFacts, EffectKind, IntentFact, Observed } from "@talos-operator/operator/testing";
 import { kinds } from "../stories/story.ts";
 import { createEffectWorld } from "./effect-world.ts";
 import type { EffectWorld, Lie, Meanwhile } from "./effect-world.ts";
+import { lastRows, pausedMachine, play, storedAs } from "./held-back.ts";
+import type { Row } from "./held-back.ts";
 
 /** 10.0.0.1 leads etcd, 10.0.0.3 is not listed any more, 10.0.1.1 is a worker. */
 let world: EffectWorld;
@@ -96,15 +99,15 @@ const onlyOf = (...addresses: readonly string[]): Lie => ({
   },
 });
 
-/** The last member of the list does not vote yet. */
-const learning: Lie = {
+/** A member of the list does not vote yet. */
+const learning = (address: string): Lie => ({
   method: "EtcdMemberList",
   tell: (reply: { readonly messages: readonly { readonly members: readonly { isLearner: boolean; readonly id: bigint }[] }[] }) => {
     for (const { members } of reply.messages)
-      for (const member of members) member.isLearner = member.id === BigInt(`0x${fact("10.0.0.2").memberId ?? ""}`);
+      for (const member of members) member.isLearner = member.id === BigInt(`0x${fact(address).memberId ?? ""}`);
     return reply;
   },
-};
+});
 
 /** A clone of the machine is part of the cluster, and the network card is not the one that was written down. */
 const cloned =
@@ -120,61 +123,78 @@ const cloned =
     ),
   });
 
-/** One effect that is sent when nothing is in its way, and everything that must hold it back. */
-interface Table {
-  readonly action: () => Action;
-  readonly before: () => (facts: ClusterFacts) => ClusterFacts;
-  /** Part of what has to hold; for every row. */
-  readonly always?: () => Meanwhile;
-  readonly seen?: () => Observed;
-  readonly sends: string;
-  readonly heldBackBy: Readonly<
-    Record<
-      string,
-      () => Meanwhile & { readonly action?: Action; readonly seen?: Observed; readonly before?: (facts: ClusterFacts) => ClusterFacts }
-    >
-  >;
-}
+/** The worker pool, as it is stored by then. */
+const goingPool = (over: object = {}): NonNullable<Meanwhile["stored"]> =>
+  storedAs<TalosWorker>("TalosWorker", ({ metadata }) => ({
+    metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z", ...over },
+  }));
+const annotated =
+  (mode: string) =>
+  ({ metadata }: KubeObject): object => ({ metadata: { ...metadata, annotations: { "talos.alperen.cloud/reconcile-mode": mode } } });
 
-function play(name: string, table: Table): void {
-  describe(name, () => {
-    test("is sent when nothing is in its way", async () => {
-      const sent = await world.send(table.action(), table.seen?.() ?? seen, table.before(), table.always?.());
-      assert.deepEqual(sent, [table.sends]);
-    });
-    for (const [what, row] of Object.entries(table.heldBackBy))
-      test(`is held back by ${what}`, async () => {
-        const { action = table.action(), seen: other, before: otherBefore, ...meanwhile } = row();
-        const sent = await world.send(action, other ?? table.seen?.() ?? seen, otherBefore ?? table.before(), {
-          ...table.always?.(),
-          ...meanwhile,
-        });
-        assert.deepEqual(sent, []);
-      });
-    test("is not taken for refused when the machine refuses a question before it", async () => {
-      const unimplemented = (): never => {
-        throw Object.assign(new Error("unimplemented"), { name: "TalosCallFailure", code: 12 });
-      };
-      let told: DecidedPass | undefined;
-      const sent = await world.send(table.action(), table.seen?.() ?? seen, table.before(), {
-        ...table.always?.(),
-        lies: [{ method: "Get", tell: unimplemented }],
-        prepare: (pass) => void (told = pass),
-      });
-      assert.deepEqual(sent, []);
-      const remembered = told?.effects.session.remembered();
-      const outcomes = [...(remembered?.sent.values() ?? [])].map(({ outcome }) => outcome);
-      const heldBack = [...(remembered?.notes?.values() ?? [])].flatMap((notes) => notes.heldBack ?? []);
-      assert.deepEqual([...new Set(outcomes)], heldBack.length > 0 ? [] : ["unknown"]);
-    });
-    test("is sent again when all that is over", async () => {
-      const sent = await world.send(table.action(), table.seen?.() ?? seen, table.before(), table.always?.());
-      assert.deepEqual(sent, [table.sends]);
-    });
+/** etcd that does not bear the loss of a member. @param ill a machine that is not well @param joins a member that does not vote yet */
+function quorumRows<K extends EffectKind>(
+  ill: string,
+  joins: string,
+  over: Partial<Row<K>> = {},
+): Readonly<Record<"agreement" | "settled" | "quorum", () => Row<K>>> {
+  return {
+    agreement: () => ({ ...over, lies: [differing(ill)] }),
+    settled: () => ({ ...over, lies: [learning(joins)] }),
+    quorum: () => ({ ...over, cut: [ill] }),
+  };
+}
+const untoldMember = (address: string): Meanwhile => ({ lies: [untold("EtcdMembers.etcd.talos.dev", 7, address)] });
+
+type Unlisted =
+  "sameControlPlane" | "pool" | "poolStays" | "poolReconciled" | "unlisted" | "unlistedBefore" | "poolOfCluster" | "notByHand";
+
+/** No wish stands that 10.0.0.3 leaves. @param written the record under its intent @param listed the same for 10.0.0.2, which is listed */
+function unlistedRows<K extends EffectKind>(
+  written: () => (facts: ClusterFacts) => ClusterFacts,
+  listed: () => Row<K>,
+): Readonly<Record<Unlisted, () => Row<K>>> {
+  const ofPool = (pool: string): Observed => ({
+    ...seen,
+    former: seen.former.map(({ declared, look }) => ({ declared: { ...declared, owner: { kind: "TalosWorker", name: pool } }, look })),
   });
+  const lists = (address: string) =>
+    storedAs<TalosWorker>("TalosWorker", ({ metadata, spec }) => ({
+      metadata: { ...metadata, name: "demo" },
+      spec: { ...spec, metalSpec: { machines: [{ address }] } },
+    }));
+  return {
+    sameControlPlane: () => ({
+      stored: storedAs("TalosControlPlane", ({ metadata }) => ({ metadata: { ...metadata, uid: "another" } })),
+      beside: ["word"],
+    }),
+    pool: () => ({ seen: ofPool("gone") }),
+    poolStays: () => ({
+      stored: storedAs("TalosControlPlane", ({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } })),
+    }),
+    poolReconciled: () => ({ stored: storedAs("TalosControlPlane", annotated("import")) }),
+    unlisted: listed,
+    unlistedBefore: () => ({
+      before: (facts) => ofRecordedPool(fact("10.0.0.3").name, "demo")(written()(facts)),
+      stored: lists("10.0.0.3"),
+    }),
+    poolOfCluster: () => ({
+      seen: ofPool(seen.workers[0]?.metadata.name ?? ""),
+      stored: storedAs<TalosWorker>("TalosWorker", ({ spec }) => ({ spec: { ...spec, controlPlaneRef: { name: "another" } } })),
+    }),
+    notByHand: () => ({ stored: storedAs("TalosMachine", ({ metadata }) => ({ metadata: { ...metadata, ownerReferences: [] } })) }),
+  };
 }
 
-const reset = (over: Partial<Extract<Action, { readonly kind: "ResetMachine" }>> = {}): Action => ({
+/** The pool that a machine was written down with. */
+const ofRecordedPool =
+  (name: string, pool: string) =>
+  (facts: ClusterFacts): ClusterFacts => ({
+    ...facts,
+    machines: facts.machines.map((one) => (one.name === name ? { ...one, pool } : one)),
+  });
+
+const reset = (over: Partial<ActionOf<"ResetMachine">> = {}): ActionOf<"ResetMachine"> => ({
   kind: "ResetMachine",
   ...target("10.0.0.3"),
   isGraceful: true,
@@ -182,17 +202,60 @@ const reset = (over: Partial<Extract<Action, { readonly kind: "ResetMachine" }>>
   ifUnlisted: "voter",
   ...over,
 });
+const still = (ifUnlisted: "no-voter" | "no-member" | "no-etcd"): ActionOf<"ResetMachine"> =>
+  reset({ leavesEtcd: false, isGraceful: false, ifUnlisted });
+const everywhere = (): EffectWorld => world;
 
-play("a wipe", {
+/** A worker whose pool goes. */
+const ofPool = (stored: Meanwhile["stored"], beside: Row<"ResetMachine">["beside"] = []): Row<"ResetMachine"> => ({
+  action: { kind: "ResetMachine", ...target("10.0.1.1") },
+  before: withOnly(open("Reset", "10.0.1.1")),
+  ...(stored === undefined ? {} : { stored }),
+  beside: beside,
+  sends: "Reset 10.0.1.1",
+});
+
+play("ResetMachine", everywhere, {
   action: () => reset(),
   before: () => withOnly(open("Reset", "10.0.0.3")),
+  seen: () => seen,
   sends: "Reset 10.0.0.3",
   heldBackBy: {
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.3")(withOnly(open("Reset", "10.0.0.3"))(facts)) }),
+    ownMember: () => untoldMember("10.0.0.3"),
+    ...quorumRows<"ResetMachine">("10.0.0.2", "10.0.0.2"),
+    handedOver: () => ({ lies: [led("10.0.0.3")] }),
+    samePool: () => ofPool(goingPool({ uid: "another" })),
+    poolDeleted: () => ofPool(undefined),
+    resetPolicy: () =>
+      ofPool(
+        storedAs<TalosWorker>("TalosWorker", ({ metadata, spec }) => ({
+          metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+          spec: { ...spec, deletionPolicy: "preserve" },
+        })),
+      ),
+    poolUnpaused: () => ofPool(goingPool({ annotations: { "talos.alperen.cloud/reconcile-mode": "disable" } }), ["unpaused"]),
+    tellsMember: () => ({ action: still("no-voter"), lies: [untold("EtcdMembers.etcd.talos.dev", 7, "10.0.0.3")] }),
+    votersKnown: () => ({ action: still("no-voter"), cut: ["10.0.0.1", "10.0.0.2"] }),
+    noVote: () => ({ action: still("no-voter") }),
+    membersKnown: () => ({ action: still("no-member"), cut: ["10.0.0.1", "10.0.0.2"] }),
+    noMember: () => ({ action: still("no-member") }),
+    noEtcd: () => ({ action: still("no-etcd") }),
+    ...unlistedRows<"ResetMachine">(
+      () => withOnly(open("Reset", "10.0.0.3")),
+      () => ({
+        action: reset(target("10.0.0.2")),
+        before: withOnly(open("Reset", "10.0.0.2")),
+        sends: "Reset 10.0.0.2",
+      }),
+    ),
+    address: () => ({ record: withOnly(open("Reset", "10.0.0.3", { address: "10.0.0.9" })) }),
+    uuid: () => ({ record: withOnly(open("Reset", "10.0.0.3", { uuid: "another" })) }),
+    ...lastRows<"ResetMachine">(everywhere, () => ({ record: withOnly(open("Reboot", "10.0.0.3")) })),
+  },
+  also: {
     "another machine at the address": () => ({ moved: ["10.0.0.3", "10.0.0.2"] }),
-    "a clone at the address": () => ({ before: (facts) => cloned("10.0.0.3")(withOnly(open("Reset", "10.0.0.3"))(facts)) }),
-    "a quorum that would be lost": () => ({ cut: ["10.0.0.2"] }),
-    "members that do not agree": () => ({ lies: [differing("10.0.0.2")] }),
-    "a member that is joining": () => ({ lies: [learning] }),
     "a machine that answers for another one": () => ({
       before: (facts) => ({
         ...withOnly(open("Reset", "10.0.0.3"))(facts),
@@ -200,102 +263,73 @@ play("a wipe", {
       }),
     }),
     "two machines that show one member": () => ({ moved: ["10.0.0.2", "10.0.0.1"] }),
-    "a machine that does not tell its member": () => ({ lies: [untold("EtcdMembers.etcd.talos.dev", 7, "10.0.0.3")] }),
-    "the leadership of etcd": () => ({ lies: [led("10.0.0.3")] }),
-    "a vote that nobody counts on": () => ({ action: reset({ leavesEtcd: false, isGraceful: false, ifUnlisted: "no-voter" }) }),
-    "etcd that cannot tell who votes": () => ({
-      action: reset({ leavesEtcd: false, isGraceful: false, ifUnlisted: "no-voter" }),
-      cut: ["10.0.0.1", "10.0.0.2"],
-    }),
-    "a member that is not told where no voter may be": () => ({
-      action: reset({ leavesEtcd: false, isGraceful: false, ifUnlisted: "no-voter" }),
-      lies: [untold("EtcdMembers.etcd.talos.dev", 7, "10.0.0.3")],
-    }),
-    "etcd where there should be none": () => ({ action: reset({ leavesEtcd: false, isGraceful: false, ifUnlisted: "no-etcd" }) }),
-    "a spec that lists it": () => ({
-      action: { ...reset(), ...target("10.0.0.2") } as Action,
-      before: withOnly(open("Reset", "10.0.0.2")),
-    }),
     "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent of another kind": () => ({ record: withOnly(open("Reboot", "10.0.0.3")) }),
     "an intent on another machine": () => ({
       record: withOnly({ ...open("Reset", "10.0.0.2"), address: "10.0.0.3", uuid: fact("10.0.0.3").uuid }),
     }),
-    "an intent for another address": () => ({ record: withOnly(open("Reset", "10.0.0.3", { address: "10.0.0.9" })) }),
-    "an intent for another UUID": () => ({ record: withOnly(open("Reset", "10.0.0.3", { uuid: "another" })) }),
-  },
-});
-
-/** The worker pool, as it is stored by then. */
-const pool =
-  (over: (pool: TalosWorker) => object): NonNullable<Meanwhile["stored"]> =>
-  (object) =>
-    object.kind === "TalosWorker" ? { ...object, ...over(object as TalosWorker) } : object;
-const goingPool = (over: Partial<TalosWorker["metadata"]> = {}): NonNullable<Meanwhile["stored"]> =>
-  pool(({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z", ...over } }));
-
-play("a wipe of a worker whose pool goes", {
-  action: () => ({ kind: "ResetMachine", ...target("10.0.1.1") }),
-  before: () => withOnly(open("Reset", "10.0.1.1")),
-  always: () => ({ stored: goingPool() }),
-  sends: "Reset 10.0.1.1",
-  heldBackBy: {
-    "a pool that stays": () => ({ stored: pool(() => ({})) }),
-    "a pool that was made anew": () => ({ stored: goingPool({ uid: "another" }) }),
-    "a pool that is to leave its machines as they are by now": () => ({
-      stored: pool(({ metadata, spec }) => ({
-        metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
-        spec: { ...spec, deletionPolicy: "preserve" },
-      })),
-    }),
-    "a pool that is paused by now": () => ({ stored: goingPool({ annotations: { "talos.alperen.cloud/reconcile-mode": "disable" } }) }),
-    "a control plane that was made anew": () => ({
-      stored: (object) => {
+    "a control plane that was made anew while a pool goes": () => ({
+      ...ofPool((object) => {
         const going = goingPool()(object);
         return going.kind === "TalosControlPlane" ? { ...going, metadata: { ...going.metadata, uid: "another" } } : going;
-      },
+      }),
     }),
-    "another machine at the address": () => ({ moved: ["10.0.1.1", "10.0.0.2"] }),
-    "a clone at the address": () => ({ before: (facts) => cloned("10.0.1.1")(withOnly(open("Reset", "10.0.1.1"))(facts)) }),
   },
 });
 
-play("a handover of the leadership", {
+test("a worker whose pool goes is wiped", async () => {
+  const { action, before: written, stored } = ofPool(goingPool());
+  assert.ok(action !== undefined && written !== undefined && stored !== undefined);
+  assert.deepEqual(await world.send(action, seen, written, { stored }), ["Reset 10.0.1.1"]);
+});
+
+play("ForfeitLeadership", everywhere, {
   action: () => ({ kind: "ForfeitLeadership", ...target("10.0.0.1") }),
   before: () => withOnly(open("Reset", "10.0.0.1")),
+  seen: () => seen,
   sends: "EtcdForfeitLeadership 10.0.0.1",
   heldBackBy: {
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.1")(withOnly(open("Reset", "10.0.0.1"))(facts)) }),
+    // Who does not tell its member is not known to lead.
+    ownMember: () => ({ ...untoldMember("10.0.0.1"), beside: ["leads"] }),
+    ...quorumRows<"ForfeitLeadership">("10.0.0.2", "10.0.0.2"),
+    leads: () => ({ lies: [led("10.0.0.2")] }),
+    uuid: () => ({ record: withOnly(open("Reset", "10.0.0.1", { uuid: "another" })) }),
+    ...lastRows<"ForfeitLeadership">(everywhere, () => ({ record: withOnly(open("Reboot", "10.0.0.1")) })),
+  },
+  also: {
     "another machine at the address": () => ({ moved: ["10.0.0.1", "10.0.0.2"] }),
-    "a clone at the address": () => ({ before: (facts) => cloned("10.0.0.1")(withOnly(open("Reset", "10.0.0.1"))(facts)) }),
-    "a quorum that would be lost": () => ({ cut: ["10.0.0.2"] }),
-    "another leader": () => ({ lies: [led("10.0.0.2")] }),
-    "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent of another kind": () => ({ record: withOnly(open("Reboot", "10.0.0.1")) }),
     "an intent on another machine": () => ({ record: withOnly({ ...open("Reset", "10.0.0.2"), uuid: fact("10.0.0.1").uuid }) }),
-    "an intent for another UUID": () => ({ record: withOnly(open("Reset", "10.0.0.1", { uuid: "another" })) }),
   },
 });
 
-play("the leave of a container", {
+play("LeaveEtcd", everywhere, {
   action: () => ({ kind: "LeaveEtcd", ...target("10.0.0.3") }),
   before: () => withOnly(open("Reset", "10.0.0.3")),
+  seen: () => seen,
   sends: "EtcdLeaveCluster 10.0.0.3",
   heldBackBy: {
-    "another machine at the address": () => ({ moved: ["10.0.0.3", "10.0.0.2"] }),
-    "a quorum that would be lost": () => ({ cut: ["10.0.0.2"] }),
-    "the leadership of etcd": () => ({ lies: [led("10.0.0.3")] }),
-    "a spec that lists it": () => ({
-      action: { kind: "LeaveEtcd", ...target("10.0.0.2") },
-      before: withOnly(open("Reset", "10.0.0.2")),
-    }),
-    "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent of another kind": () => ({ record: withOnly(open("Reboot", "10.0.0.3")) }),
-    "an intent for another address": () => ({ record: withOnly(open("Reset", "10.0.0.3", { address: "10.0.0.9" })) }),
-    "an intent for another UUID": () => ({ record: withOnly(open("Reset", "10.0.0.3", { uuid: "another" })) }),
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.3")(withOnly(open("Reset", "10.0.0.3"))(facts)) }),
+    ownMember: () => untoldMember("10.0.0.3"),
+    ...quorumRows<"LeaveEtcd">("10.0.0.2", "10.0.0.2"),
+    handedOver: () => ({ lies: [led("10.0.0.3")] }),
+    ...unlistedRows<"LeaveEtcd">(
+      () => withOnly(open("Reset", "10.0.0.3")),
+      () => ({
+        action: { kind: "LeaveEtcd", ...target("10.0.0.2") },
+        before: withOnly(open("Reset", "10.0.0.2")),
+        sends: "EtcdLeaveCluster 10.0.0.2",
+      }),
+    ),
+    address: () => ({ record: withOnly(open("Reset", "10.0.0.3", { address: "10.0.0.9" })) }),
+    uuid: () => ({ record: withOnly(open("Reset", "10.0.0.3", { uuid: "another" })) }),
+    ...lastRows<"LeaveEtcd">(everywhere, () => ({ record: withOnly(open("Reboot", "10.0.0.3")) })),
   },
+  also: { "another machine at the address": () => ({ moved: ["10.0.0.3", "10.0.0.2"] }) },
 });
 
-const removal = (over: Partial<Extract<Action, { readonly kind: "RemoveMember" }>> = {}): Action => ({
+const removal = (over: Partial<ActionOf<"RemoveMember">> = {}): ActionOf<"RemoveMember"> => ({
   kind: "RemoveMember",
   machine: fact("10.0.0.3").name,
   memberId: fact("10.0.0.3").memberId ?? "",
@@ -305,29 +339,33 @@ const removal = (over: Partial<Extract<Action, { readonly kind: "RemoveMember" }
 const removing = (over: Partial<IntentFact> = {}): IntentFact =>
   open("RemoveMember", "10.0.0.3", { memberId: fact("10.0.0.3").memberId ?? "", ...over });
 
-play("the removal of a member", {
+play("RemoveMember", everywhere, {
   action: () => removal(),
   before: () => withOnly(removing()),
+  seen: () => seen,
   always: () => ({ cut: ["10.0.0.3"] }),
   sends: "EtcdRemoveMemberByID 10.0.0.1",
   heldBackBy: {
-    "another machine where it is asked for": () => ({ action: removal({ via: { ...target("10.0.0.1"), ifUuid: "another" } }) }),
-    "a machine that answers and shows the member": () => ({ cut: [] }),
-    "a quorum that would be lost": () => ({ cut: ["10.0.0.2", "10.0.0.3"] }),
-    "members that do not agree": () => ({ lies: [differing("10.0.0.2")] }),
-    "a spec that lists it": () => {
-      const { name, memberId = "" } = fact("10.0.0.2");
-      return {
-        action: removal({ machine: name, memberId }),
-        before: withOnly(open("RemoveMember", "10.0.0.2", { memberId })),
-        cut: ["10.0.0.2"],
-      };
-    },
-    "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent of another kind": () => ({ record: withOnly({ ...removing(), what: "Reset" }) }),
-    "an intent on another machine": () => ({ record: withOnly(removing({ machine: fact("10.0.0.2").name })) }),
-    "an intent for another member": () => ({ record: withOnly(removing({ memberId: "0000000000000001" })) }),
+    unpaused: () => ({ stored: pausedMachine }),
+    sameWitness: () => ({ action: removal({ via: { ...target("10.0.0.1"), ifUuid: "another" } }) }),
+    // Of three members one more must not be ill: it is there all the same.
+    ...quorumRows<"RemoveMember">("10.0.0.2", "10.0.0.2", { cut: [], beside: ["notShown"] }),
+    notShown: () => ({ cut: [] }),
+    ...unlistedRows<"RemoveMember">(
+      () => withOnly(removing()),
+      () => {
+        const { name, memberId = "" } = fact("10.0.0.2");
+        return {
+          action: removal({ machine: name, memberId }),
+          before: withOnly(open("RemoveMember", "10.0.0.2", { memberId })),
+          cut: ["10.0.0.2"],
+        };
+      },
+    ),
+    member: () => ({ record: withOnly(removing({ memberId: "0000000000000001" })) }),
+    ...lastRows<"RemoveMember">(everywhere, () => ({ record: withOnly({ ...removing(), what: "Reset" }) })),
   },
+  also: { "an intent on another machine": () => ({ record: withOnly(removing({ machine: fact("10.0.0.2").name })) }) },
 });
 
 /** The same pool with something that needs no boot in it. */
@@ -360,9 +398,9 @@ const activeOf = (address: string): string =>
 
 const apply = (
   address: "10.0.1.1" | "10.0.0.2",
-  over: Partial<Extract<Action, { readonly kind: "ApplyConfig" }>> = {},
+  over: Partial<ActionOf<"ApplyConfig">> = {},
   patch: Readonly<Record<string, unknown>> = label,
-): Action => ({
+): ActionOf<"ApplyConfig"> => ({
   kind: "ApplyConfig",
   ...target(address),
   mode: "try",
@@ -373,16 +411,39 @@ const apply = (
 const applying = (address: "10.0.1.1" | "10.0.0.2", over: Partial<IntentFact> = {}): IntentFact =>
   open("ApplyConfig", address, { configHash: changed(address, label).settings, applyMode: "try", ...over });
 
-play("a configuration", {
-  action: () => apply("10.0.1.1"),
-  before: () => withOnly(applying("10.0.1.1")),
-  seen: () => changed("10.0.1.1", label).seen,
-  sends: "ApplyConfiguration 10.0.1.1",
+play("ApplyConfig", everywhere, {
+  action: () => apply("10.0.0.2"),
+  before: () => withOnly(applying("10.0.0.2")),
+  seen: () => changed("10.0.0.2", label).seen,
+  sends: "ApplyConfiguration 10.0.0.2",
   heldBackBy: {
-    "another machine at the address": () => ({ moved: ["10.0.1.1", "10.0.0.2"] }),
-    "a clone at the address": () => ({ before: (facts) => cloned("10.0.1.1")(withOnly(applying("10.0.1.1"))(facts)) }),
-    "another configuration on the machine": () => ({ action: apply("10.0.1.1", { ifActiveHash: "another" }) }),
-    "a change that needs a boot": () => {
+    unpaused: () => ({ stored: pausedMachine }),
+    declaredSettings: () => ({ seen: changed("10.0.0.2", { machine: { nodeLabels: { "example.org/rack": "r2" } } }).seen }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.2")(withOnly(applying("10.0.0.2"))(facts)) }),
+    seenConfig: () => ({ action: apply("10.0.0.2", { ifActiveHash: "another" }) }),
+    fittingMode: () => {
+      const { seen: other, settings } = changed("10.0.0.2", needsBoot);
+      return {
+        seen: other,
+        action: apply("10.0.0.2", { settings }),
+        before: withOnly(applying("10.0.0.2", { configHash: settings })),
+      };
+    },
+    ownMember: () => untoldMember("10.0.0.2"),
+    ...quorumRows<"ApplyConfig">("10.0.0.1", "10.0.0.3"),
+    // One of two voters is not spared, either.
+    settled: () => ({ lies: [learning("10.0.0.3")], beside: ["quorum"] }),
+    settings: () => ({ record: withOnly(applying("10.0.0.2", { configHash: "another" })) }),
+    mode: () => ({ record: withOnly(applying("10.0.0.2", { applyMode: "staged" })) }),
+    uuid: () => ({ record: withOnly(applying("10.0.0.2", { uuid: "another" })) }),
+    // The pass took so long that the trial would outlast its intent.
+    inTime: () => ({ before: withOnly(applying("10.0.0.2", longAgo())) }),
+    ...lastRows<"ApplyConfig">(everywhere, () => ({ record: withOnly({ ...applying("10.0.0.2"), what: "Reboot" }) })),
+  },
+  also: {
+    "another machine at the address": () => ({ moved: ["10.0.0.2", "10.0.1.1"] }),
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "a change of a worker that needs a boot": () => {
       const { seen: other, settings } = changed("10.0.1.1", needsBoot);
       return {
         seen: other,
@@ -390,27 +451,10 @@ play("a configuration", {
         before: withOnly(applying("10.0.1.1", { configHash: settings })),
       };
     },
-    "settings that are other ones by now": () => ({
-      seen: changed("10.0.1.1", { machine: { nodeLabels: { "example.org/rack": "r2" } } }).seen,
-    }),
-    "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent of another kind": () => ({ record: withOnly({ ...applying("10.0.1.1"), what: "Reboot" }) }),
-    "an intent for other settings": () => ({ record: withOnly(applying("10.0.1.1", { configHash: "another" })) }),
-    "an intent for another mode": () => ({ record: withOnly(applying("10.0.1.1", { applyMode: "staged" })) }),
-    "a pass that took so long that the trial would outlast its intent": () => ({ before: withOnly(applying("10.0.1.1", longAgo())) }),
-    "an intent for another UUID": () => ({ record: withOnly(applying("10.0.1.1", { uuid: "another" })) }),
   },
 });
 
-play("a configuration of a control plane", {
-  action: () => apply("10.0.0.2"),
-  before: () => withOnly(applying("10.0.0.2")),
-  seen: () => changed("10.0.0.2", label).seen,
-  sends: "ApplyConfiguration 10.0.0.2",
-  heldBackBy: { "a quorum that would be lost": () => ({ cut: ["10.0.0.1"] }) },
-});
-
-const keep = (over: Partial<Extract<Action, { readonly kind: "KeepConfig" }>> = {}): Action => ({
+const keep = (over: Partial<ActionOf<"KeepConfig">> = {}): ActionOf<"KeepConfig"> => ({
   kind: "KeepConfig",
   ...target("10.0.1.1"),
   settings: fact("10.0.1.1").configHash ?? "",
@@ -420,26 +464,30 @@ const keep = (over: Partial<Extract<Action, { readonly kind: "KeepConfig" }>> = 
 const keeping = (over: Partial<IntentFact> = {}): IntentFact =>
   applying("10.0.1.1", { configHash: fact("10.0.1.1").configHash ?? "", ...over });
 
-play("keeping a configuration that was tried", {
+play("KeepConfig", everywhere, {
   action: () => keep(),
   before: () => withOnly(keeping()),
+  seen: () => seen,
   sends: "ApplyConfiguration 10.0.1.1",
   heldBackBy: {
-    "another configuration on the machine": () => ({ action: keep({ ifActiveHash: "another" }) }),
-    "a configuration that is not the wanted one": () => {
+    unpaused: () => ({ stored: pausedMachine }),
+    // The machine does not run what is wanted by now, either.
+    declaredSettings: () => ({ seen: changed("10.0.1.1", label).seen, beside: ["wantedConfig"] }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.1.1")(withOnly(keeping())(facts)) }),
+    seenConfig: () => ({ action: keep({ ifActiveHash: "another" }) }),
+    wantedConfig: () => {
       const { seen: other, settings } = changed("10.0.1.1", label);
       return { seen: other, action: keep({ settings }), before: withOnly(keeping({ configHash: settings })) };
     },
-    "settings that are other ones by now": () => ({ seen: changed("10.0.1.1", label).seen }),
-    "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent for other settings": () => ({ record: withOnly(keeping({ configHash: "another" })) }),
-    "an intent for another mode": () => ({ record: withOnly(keeping({ applyMode: "no-reboot" })) }),
-    "an intent for another UUID": () => ({ record: withOnly(keeping({ uuid: "another" })) }),
+    settings: () => ({ record: withOnly(keeping({ configHash: "another" })) }),
+    trial: () => ({ record: withOnly(keeping({ applyMode: "no-reboot" })) }),
+    uuid: () => ({ record: withOnly(keeping({ uuid: "another" })) }),
+    ...lastRows<"KeepConfig">(everywhere, () => ({ record: withOnly() })),
   },
 });
 
 const bootId = (address: string): string => world.story.datacenter.machine(address).state.bootId;
-const reboot = (over: Partial<Extract<Action, { readonly kind: "RebootMachine" }>> = {}): Action => ({
+const reboot = (over: Partial<ActionOf<"RebootMachine">> = {}): ActionOf<"RebootMachine"> => ({
   kind: "RebootMachine",
   ...target("10.0.0.2"),
   role: "controlplane",
@@ -448,28 +496,34 @@ const reboot = (over: Partial<Extract<Action, { readonly kind: "RebootMachine" }
 });
 const rebooting = (over: Partial<IntentFact> = {}): IntentFact => open("Reboot", "10.0.0.2", { bootIdBefore: bootId("10.0.0.2"), ...over });
 
-play("a boot", {
+play("RebootMachine", everywhere, {
   action: () => reboot(),
   before: () => withOnly(rebooting()),
+  seen: () => seen,
   sends: "Reboot 10.0.0.2",
   heldBackBy: {
-    "a clone at the address": () => ({
-      action: reboot({ ...target("10.0.1.1"), address: "10.0.1.1", role: "worker", ifBootId: bootId("10.0.1.1") }),
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({
+      action: reboot({ ...target("10.0.1.1"), role: "worker", ifBootId: bootId("10.0.1.1") }),
       before: (facts) => cloned("10.0.1.1")(withOnly(open("Reboot", "10.0.1.1", { bootIdBefore: bootId("10.0.1.1") }))(facts)),
+      sends: "Reboot 10.0.1.1",
     }),
-    "a boot that it had meanwhile": () => ({
+    sameBoot: () => ({
       action: reboot({ ifBootId: "before" }),
       before: withOnly(rebooting({ bootIdBefore: "before" })),
     }),
-    "a quorum that would be lost": () => ({ cut: ["10.0.0.1"] }),
-    "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent of another kind": () => ({ record: withOnly({ ...rebooting(), what: "Reset" }) }),
-    "an intent for another boot": () => ({ record: withOnly(rebooting({ bootIdBefore: "another" })) }),
-    "an intent for another UUID": () => ({ record: withOnly(rebooting({ uuid: "another" })) }),
+    ownMember: () => untoldMember("10.0.0.2"),
+    ...quorumRows<"RebootMachine">("10.0.0.1", "10.0.0.3"),
+    // One of two voters is not spared, either.
+    settled: () => ({ lies: [learning("10.0.0.3")], beside: ["quorum"] }),
+    boot: () => ({ record: withOnly(rebooting({ bootIdBefore: "another" })) }),
+    uuid: () => ({ record: withOnly(rebooting({ uuid: "another" })) }),
+    ...lastRows<"RebootMachine">(everywhere, () => ({ record: withOnly({ ...rebooting(), what: "Reset" }) })),
   },
+  also: { "an intent that is gone": () => ({ record: withOnly() }) },
 });
 
-const meta = (over: Partial<Extract<Action, { readonly kind: "WriteMeta" }>> = {}): Action => ({
+const meta = (over: Partial<ActionOf<"WriteMeta">> = {}): ActionOf<"WriteMeta"> => ({
   kind: "WriteMeta",
   ...target("10.0.0.2"),
   role: "controlplane",
@@ -479,25 +533,32 @@ const meta = (over: Partial<Extract<Action, { readonly kind: "WriteMeta" }>> = {
 });
 const writing = (over: Partial<IntentFact> = {}): IntentFact => open("WriteMeta", "10.0.0.2", { configHash: "none", ...over });
 
-play("META", {
+play("WriteMeta", everywhere, {
   action: () => meta(),
   before: () => withOnly(writing()),
+  seen: () => seen,
   sends: "MetaDelete 10.0.0.2",
   heldBackBy: {
-    "a clone at the address": () => ({
-      action: meta({ ...target("10.0.1.1"), role: "worker" }),
-      before: (facts) => cloned("10.0.1.1")(withOnly(open("WriteMeta", "10.0.1.1", { configHash: "none" }))(facts)),
-    }),
-    "settings that are other ones by now": () => ({
+    unpaused: () => ({ stored: pausedMachine }),
+    declaredSettings: () => ({
       action: meta({ settings: "another" }),
       before: withOnly(writing({ configHash: "another" })),
     }),
-    "other settings on the machine": () => ({ action: meta({ ifLive: "another" }) }),
-    "a pass that took so long that the settings would arrive after their intent is over": () => ({ before: withOnly(writing(longAgo())) }),
-    "a quorum that would be lost": () => ({ cut: ["10.0.0.1"] }),
-    "an intent that is gone": () => ({ record: withOnly() }),
-    "an intent for other settings": () => ({ record: withOnly(writing({ configHash: "another" })) }),
-    "an intent for another UUID": () => ({ record: withOnly(writing({ uuid: "another" })) }),
+    sameMachine: () => ({
+      action: meta({ ...target("10.0.1.1"), role: "worker" }),
+      before: (facts) => cloned("10.0.1.1")(withOnly(open("WriteMeta", "10.0.1.1", { configHash: "none" }))(facts)),
+      sends: "MetaDelete 10.0.1.1",
+    }),
+    seenMeta: () => ({ action: meta({ ifLive: "another" }) }),
+    ownMember: () => untoldMember("10.0.0.2"),
+    ...quorumRows<"WriteMeta">("10.0.0.1", "10.0.0.3"),
+    // One of two voters is not spared, either.
+    settled: () => ({ lies: [learning("10.0.0.3")], beside: ["quorum"] }),
+    settings: () => ({ record: withOnly(writing({ configHash: "another" })) }),
+    uuid: () => ({ record: withOnly(writing({ uuid: "another" })) }),
+    // The pass took so long that the settings would arrive after their intent is over.
+    inTime: () => ({ before: withOnly(writing(longAgo())) }),
+    ...lastRows<"WriteMeta">(everywhere, () => ({ record: withOnly() })),
   },
 });
 

@@ -4,8 +4,18 @@ import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
-import { controlPlane, decidedPass, facts, machinesOf, observed, printRecord } from "@talos-operator/operator/testing";
-import type { Action, ClusterFacts, DecidedPass, Leading, Observed } from "@talos-operator/operator/testing";
+import { createKubeClient } from "@talos-operator/kube-runtime";
+import { controlPlane, decidedPass, facts, machinesOf, observed, printRecord, without } from "@talos-operator/operator/testing";
+import type {
+  Action,
+  CheckOf,
+  ClusterFacts,
+  DecidedPass,
+  EffectKind,
+  Leading,
+  Observed,
+  PassOptions,
+} from "@talos-operator/operator/testing";
 import { fingerprintSecretsBundle, generateSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { createStory, kinds } from "../stories/story.ts";
@@ -29,10 +39,7 @@ const writer = { identity: "one", fencingToken: "1/1" };
 const key = { namespace: "default", name: "demo" };
 const follower: Leading = { identity: "two", fencingToken: "2", mayDisturb: true, remainingMs: () => 15_000, confirm: async () => false };
 
-interface Given {
-  readonly leading?: Leading;
-  readonly other?: string;
-}
+type Given = PassOptions;
 
 interface World {
   readonly story: Story;
@@ -44,6 +51,8 @@ interface World {
   readonly putBundle: (name: string, bundle: SecretsBundle, labels?: Readonly<Record<string, string>>) => Promise<SecretObject>;
   readonly record: (facts: ClusterFacts) => Promise<ClusterRecord>;
   readonly secret: (name: string) => Promise<SecretObject | undefined>;
+  /** What passes wrote. */
+  readonly written: readonly string[];
 }
 
 /** An API server with one control plane, no machines and no operator. */
@@ -51,6 +60,14 @@ async function within(use: (world: World) => Promise<void>): Promise<void> {
   const story = await createStory({ machines: [] });
   const { client, keys, time } = story;
   const passes: DecidedPass[] = [];
+  const written: string[] = [];
+  const noting = createKubeClient({
+    ...client.transport,
+    send(request, options) {
+      if (request.method !== "GET") written.push(`${request.method} ${request.path}`);
+      return client.transport.send(request, options);
+    },
+  });
   try {
     const { metadata: wanted, ...rest } = controlPlane(1);
     const { uid: _uid, generation: _generation, ...metadata } = wanted;
@@ -62,7 +79,7 @@ async function within(use: (world: World) => Promise<void>): Promise<void> {
       async pass(given = {}, over = seen) {
         const dialer = story.datacenter.dialer(time.clock);
         const pass = await decidedPass(
-          { client, dialer, keys, clock: time.clock, timers: time.timers, random: createSeededRandom(9) },
+          { client: noting, dialer, keys, clock: time.clock, timers: time.timers, random: createSeededRandom(9) },
           over,
           given,
         );
@@ -79,6 +96,7 @@ async function within(use: (world: World) => Promise<void>): Promise<void> {
           data: { bundle: Buffer.from(printSecretsBundle(bundle)).toString("base64") },
         }),
       record: (known) => client.resource<ClusterRecord>(clusterRecordResource).create(printRecord(key, known, undefined, writer)),
+      written,
       secret: (name) => client.resource<SecretObject>(kinds.secret).tryGet({ namespace: "default", name }),
     };
     await use(world);
@@ -406,4 +424,155 @@ describe("the end of a cluster", () => {
       assert.equal(await carryOut({ kind: "DeleteMachine", name: "demo-10.0.0.1" }, {}, { ...seen, machineObjects: [made] }), undefined);
       assert.equal(await story.get(kinds.machine, "demo-10.0.0.1"), undefined);
     }));
+});
+
+describe("each check of a write", () => {
+  interface Case {
+    readonly action: Action;
+    readonly given?: Given;
+    readonly seen?: Observed;
+    /** What goes on in the pass before. */
+    readonly begin?: (pass: DecidedPass) => Promise<unknown>;
+  }
+  type Rows<K extends EffectKind> = Readonly<Record<CheckOf<K>, (world: World) => Promise<Case>>>;
+
+  /** The service account's key is made by then. */
+  const withKey = async ({ story }: World, given: Given = {}): Promise<Case> => {
+    const action: Action = { kind: "CreateBundle", secret: "demo-bundle-1" };
+    const begin = async (pass: DecidedPass): Promise<void> => {
+      await pass.carryOut([action]);
+      await story.time.advance(2_000);
+    };
+    return Promise.resolve({ action, given, begin });
+  };
+  /** Keys that another operator left. */
+  const left = async ({ bundle, putBundle, seen }: World, given: Given = {}, areVerified = true): Promise<Case> => {
+    const keys = await bundle(1);
+    await putBundle("left", keys, { "talos.alperen.cloud/type": "state" });
+    const { metadata } = seen.controlPlane;
+    const named = { ...metadata, annotations: { "talos-operator.dev/import-bundle": "left" } };
+    const ifFingerprint = fingerprintSecretsBundle(areVerified ? keys : await bundle(2));
+    const action: Action = { kind: "TakeBundle", secret: "demo-bundle-1", ifFingerprint };
+    return { action, given, seen: { ...seen, controlPlane: { ...seen.controlPlane, metadata: named } } };
+  };
+  const another = (seen: Observed): Observed => ({
+    ...seen,
+    controlPlane: { ...seen.controlPlane, metadata: { ...seen.controlPlane.metadata, uid: "the-one-before" } },
+  });
+  const ofRecord = async ({ record, bundle, putBundle }: World, given: Given = {}, ifUid?: string): Promise<Case> => {
+    const keys = await bundle(1);
+    await putBundle("demo-bundle-1", keys);
+    const { metadata } = await record(factsOf(keys));
+    return { action: { kind: "DeleteRecord", ifUid: ifUid ?? metadata.uid }, given };
+  };
+
+  const rows: {
+    readonly CreateBundle: Rows<"CreateBundle">;
+    readonly TakeBundle: Rows<"TakeBundle">;
+    readonly DeleteBundle: Rows<"DeleteBundle">;
+    readonly DeleteRecord: Rows<"DeleteRecord">;
+    readonly RemoveFinalizer: Rows<"RemoveFinalizer">;
+    readonly DeleteMachine: Rows<"DeleteMachine">;
+    readonly WriteRecord: Rows<"WriteRecord">;
+  } = {
+    CreateBundle: {
+      keyMade: () => Promise.resolve({ action: { kind: "CreateBundle", secret: "demo-bundle-1" } }),
+      noRecord: async (world) => {
+        const made = await withKey(world);
+        const begin = async (pass: DecidedPass): Promise<void> => {
+          await made.begin?.(pass);
+          await world.record(factsOf(await world.bundle(1)));
+        };
+        return { ...made, begin };
+      },
+      lease: (world) => withKey(world, { leading: follower }),
+    },
+    TakeBundle: {
+      verifiedKeys: (world) => left(world, {}, false),
+      oneOperator: (world) => left(world, { other: "it writes the status" }),
+      lease: (world) => left(world, { leading: follower }),
+    },
+    DeleteBundle: {
+      lease: async ({ bundle, putBundle }) => {
+        const keys = await bundle(1);
+        await putBundle("demo-bundle-1", keys);
+        const action = { kind: "DeleteBundle", secret: "demo-bundle-1", ifFingerprint: fingerprintSecretsBundle(keys) } as const;
+        return { action, given: { leading: follower } };
+      },
+    },
+    DeleteRecord: {
+      lease: (world) => ofRecord(world, { leading: follower }),
+      sameRecord: (world) => ofRecord(world, {}, "the-one-before"),
+    },
+    RemoveFinalizer: {
+      sameObject: ({ seen }) =>
+        Promise.resolve({
+          action: { kind: "RemoveFinalizer", object: { kind: "TalosControlPlane", name: "demo" } },
+          seen: another(seen),
+          // The process stood still after it was asked whether the object is the one that was seen.
+          begin: async (pass) => Promise.resolve(Object.assign(pass.effects, { demandReconciled: async () => Promise.resolve() })),
+        }),
+    },
+    DeleteMachine: {
+      sameObject: async ({ story, seen }) => {
+        const made = await story.client.resource<TalosMachine>(kinds.machine).create({
+          apiVersion: "talos.alperen.cloud/v1alpha1",
+          kind: "TalosMachine",
+          metadata: { namespace: "default", name: "demo-10.0.0.1" },
+          spec: { endpoint: "10.0.0.1", version: "v1.13.9" },
+        });
+        const before = { ...made, metadata: { ...made.metadata, uid: "the-one-before" } };
+        return { action: { kind: "DeleteMachine", name: "demo-10.0.0.1" }, seen: { ...seen, machineObjects: [before] } };
+      },
+    },
+    WriteRecord: {
+      unpaused: async ({ bundle, putBundle, record, seen }) => {
+        const keys = await bundle(1);
+        await putBundle("demo-bundle-1", keys);
+        const before = factsOf(keys);
+        const { metadata } = await record(before);
+        const intent = {
+          what: "Reboot",
+          machine: "demo-10.0.0.1",
+          address: "10.0.0.1",
+          uuid: "u",
+          role: "worker",
+          at: 1,
+          deadline: 2,
+          why: "",
+        } as const;
+        const action: Action = {
+          kind: "WriteRecord",
+          ifResourceVersion: metadata.resourceVersion,
+          facts: { ...before, intents: [intent] },
+          why: "",
+        };
+        const begin = async (pass: DecidedPass): Promise<unknown> =>
+          Promise.resolve(Object.assign(pass.effects, { demandUnpaused: async () => Promise.reject(new Error("paused")) }));
+        return { action, seen, begin };
+      },
+      keysBehind: async ({ bundle }) => ({
+        action: { kind: "WriteRecord", ifResourceVersion: undefined, facts: factsOf(await bundle(1)), why: "" },
+      }),
+    },
+  };
+
+  const isWritten = async (kind: EffectKind, row: (world: World) => Promise<Case>, missing: readonly string[]): Promise<boolean> => {
+    let isDone = false;
+    await within(async (world) => {
+      const { action, given = {}, seen, begin } = await row(world);
+      const pass = await world.pass({ ...given, ...without(kind, missing) }, seen);
+      await begin?.(pass);
+      const before = world.written.length;
+      await pass.carryOut([action]);
+      isDone = world.written.length > before;
+    });
+    return isDone;
+  };
+  for (const [kind, checks] of Object.entries(rows))
+    for (const [check, row] of Object.entries<(world: World) => Promise<Case>>(checks))
+      test(`${kind} is held back by ${check}, and by nothing else when that is gone`, async () => {
+        assert.equal(await isWritten(kind as EffectKind, row, []), false, "with every check");
+        assert.equal(await isWritten(kind as EffectKind, row, [check]), true, `without ${check}`);
+      });
 });

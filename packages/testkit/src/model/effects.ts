@@ -1,64 +1,101 @@
-import { projectWithout, quorumOf, settled, type Action } from "@talos-operator/operator/testing";
+import { effects, projectWithout, quorumOf, recordHolds, settled } from "@talos-operator/operator/testing";
+import type { Action, ActionOf, EffectKind, LiveCheckOf, SendDefinition } from "@talos-operator/operator/testing";
 import { etcdOf, keyOf } from "./observe.ts";
 import { addressOf, hasQuorum, indexOf, isLive, nameOf, type ModelMachine, type State } from "./state.ts";
 
-/** An effect that cannot be taken back, or a write of the record. Everything else that a decision asks for is of no concern here. */
+type ProbeTarget = ActionOf<"BootstrapEtcd">["probe"][number];
+
+/** Effects that found etcd, or take a machine or a member away. Everything else that a decision asks for is of no concern here. */
+type Modelled = "ConfigureMachine" | "BootstrapEtcd" | "ForfeitLeadership" | "ResetMachine" | "RemoveMember";
+
+type Answers<K extends EffectKind> = Readonly<Record<LiveCheckOf<K>, (state: State, action: ActionOf<K>) => boolean>>;
+
+/** What the live checks of an effect find in this world. A check that is added does not compile before it stands here. */
+const answers: { readonly [K in Modelled]: Answers<K> } = {
+  ConfigureMachine: {
+    ...nothingBreaks("unpaused", "declared", "kept"),
+    waits: (state, { machine }) => state.machines[indexOf(machine.address)]?.stage === "waiting",
+    pinnedKey(state, { machine, ifSpki }) {
+      const index = indexOf(machine.address);
+      return keyOf(index, state.machines[index]?.life ?? 0) === ifSpki;
+    },
+  },
+  BootstrapEtcd: {
+    ...nothingBreaks("unpaused", "imageThere", "othersWatched", "othersThemselves", "othersEmpty", "othersTalos", "othersOurs"),
+    ...nothingBreaks("sameMachine", "lostInReboot"),
+    othersWait: noOther((machine) => machine.stage === "up" && (machine.member !== undefined || machine.isStopped === true)),
+    othersKeys: noOther(
+      (machine, target, index) => machine.stage === "waiting" && target.wasConfigured && keyOf(index, machine.life) !== target.spki,
+    ),
+    othersHeard: noOther((machine, target) => machine.stage !== "up" && machine.stage !== "waiting" && target.wasConfigured),
+    waitingEtcd: (state, { address }) => state.machines[indexOf(address)]?.member === undefined,
+  },
+  ForfeitLeadership: nothingBreaks("unpaused", "sameMachine", "ownMember", "agreement", "settled", "quorum", "leads"),
+  ResetMachine: {
+    ...nothingBreaks("unpaused", "sameMachine", "ownMember", "agreement", "settled", "handedOver", "tellsMember", "votersKnown"),
+    ...nothingBreaks("samePool", "poolDeleted", "resetPolicy", "poolUnpaused", "membersKnown", "noMember", "noEtcd"),
+    ...nothingBreaks("sameControlPlane", "pool", "poolStays", "poolReconciled", "unlistedBefore", "poolOfCluster", "notByHand"),
+    quorum: (state, action) => action.leavesEtcd !== true || keepsQuorum(state, memberAt(state, action.address)),
+    noVote: (state, action) =>
+      action.leavesEtcd === true ||
+      state.etcd?.members.some((one) => !one.isLearner && one.id === memberAt(state, action.address)) !== true,
+    unlisted: isUnlisted,
+  },
+  RemoveMember: {
+    ...nothingBreaks("unpaused", "sameWitness", "agreement", "settled"),
+    ...nothingBreaks("sameControlPlane", "pool", "poolStays", "poolReconciled", "unlistedBefore", "poolOfCluster", "notByHand"),
+    quorum: (state, { memberId }) => keepsQuorum(state, memberId),
+    notShown: (state, action) => !state.machines.some(({ stage, member }) => stage === "up" && member === action.memberId),
+    unlisted: isUnlisted,
+  },
+};
+
+/** Whether an effect, or a write of the record, is of concern here. */
 export function isModelled({ kind }: Action): boolean {
-  return ["WriteRecord", "ConfigureMachine", "BootstrapEtcd", "ForfeitLeadership", "ResetMachine", "RemoveMember"].includes(kind);
+  return kind === "WriteRecord" || kind in answers;
 }
 
-/** The live questions and the last check of an effect, as its code in the operator asks them. */
+/** The live checks and the record's own, as the definition of the effect has them. */
 export function mayBeSent(state: State, action: Action): boolean {
-  const { facts } = state;
-  switch (action.kind) {
-    case "ConfigureMachine": {
-      const index = indexOf(action.machine.address);
+  return !isOne(action) || passes(state, action);
+}
+
+function isOne(action: Action): action is ActionOf<Modelled> & Action {
+  return action.kind in answers;
+}
+
+function passes<K extends Modelled>(state: State, action: ActionOf<K>): boolean {
+  const { address, record } = effects[action.kind] as unknown as Pick<SendDefinition<K>, "address" | "record">;
+  const isThere = action.kind === "ConfigureMachine" || isUp(state, address(action));
+  const live = Object.values<(state: State, action: ActionOf<K>) => boolean>(answers[action.kind]);
+  return isThere && live.every((holds) => holds(state, action)) && recordHolds(record, state.facts, action);
+}
+
+/** Nothing that happens in this world can break these. */
+function nothingBreaks<C extends string>(...names: readonly C[]): Readonly<Record<C, () => boolean>> {
+  return Object.fromEntries(names.map((name) => [name, () => true])) as Record<C, () => boolean>;
+}
+
+/** No other control plane that is asked is like this. */
+function noOther(is: (machine: ModelMachine, target: ProbeTarget, index: number) => boolean) {
+  return (state: State, action: ActionOf<"BootstrapEtcd">): boolean =>
+    action.probe.every((target) => {
+      const index = indexOf(target.address);
       const machine = state.machines[index];
-      const fact = facts.machines.find(({ name }) => name === action.machine.name);
-      if (machine?.stage !== "waiting" || keyOf(index, machine.life) !== action.ifSpki) return false;
-      return fact?.configuredAt !== undefined && fact.spki === action.ifSpki && fact.releasedAt === undefined;
-    }
-    case "BootstrapEtcd": {
-      const target = state.machines[indexOf(action.address)];
-      if (target?.stage !== "up" || target.member !== undefined) return false;
-      const holds = action.probe.some((one) => one.machine !== action.machine && mayHoldEtcd(state, one));
-      return !holds && facts.bootstrapDone === undefined && facts.bootstrapIntent?.machine === action.machine;
-    }
-    case "ForfeitLeadership":
-      return isUp(state, action.address) && facts.intents.some((intent) => intent.what === "Reset" && intent.machine === action.machine);
-    case "ResetMachine": {
-      if (!isUp(state, action.address)) return false;
-      if (state.listed.some((index) => nameOf(index) === action.machine)) return false;
-      if (action.leavesEtcd === true && !keepsQuorum(state, state.machines[indexOf(action.address)]?.member)) return false;
-      if (
-        action.leavesEtcd !== true &&
-        state.etcd?.members.some((one) => !one.isLearner && one.id === state.machines[indexOf(action.address)]?.member) === true
-      )
-        return false;
-      return facts.intents.some((intent) => intent.what === "Reset" && intent.machine === action.machine);
-    }
-    case "RemoveMember": {
-      if (!isUp(state, action.via.address)) return false;
-      if (state.listed.some((index) => nameOf(index) === action.machine)) return false;
-      const isShown = state.machines.some(({ stage, member }) => stage === "up" && member === action.memberId);
-      if (isShown || !keepsQuorum(state, action.memberId)) return false;
-      return facts.intents.some((intent) => intent.what === "RemoveMember" && intent.memberId === action.memberId);
-    }
-    default:
-      return true;
-  }
+      return target.machine === action.machine || machine === undefined || !is(machine, target, index);
+    });
+}
+
+function isUnlisted(state: State, { machine }: { readonly machine: string }): boolean {
+  return !state.listed.some((index) => nameOf(index) === machine);
+}
+
+function memberAt(state: State, address: string): string | undefined {
+  return state.machines[indexOf(address)]?.member;
 }
 
 function isUp(state: State, address: string): boolean {
   return state.machines[indexOf(address)]?.stage === "up";
-}
-
-function mayHoldEtcd(state: State, target: Extract<Action, { readonly kind: "BootstrapEtcd" }>["probe"][number]): boolean {
-  const index = indexOf(target.address);
-  const machine = state.machines[index];
-  if (machine?.stage === "up") return machine.member !== undefined || machine.isStopped === true;
-  if (machine?.stage === "waiting") return target.wasConfigured && keyOf(index, machine.life) !== target.spki;
-  return target.wasConfigured;
 }
 
 /** The same functions of the operator, on what the members say now. */

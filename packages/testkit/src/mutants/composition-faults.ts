@@ -33,8 +33,8 @@ export const compositionFaults: readonly Mutant[] = [
       },
       {
         file: `${brain}/effects/configure-machine.ts`,
-        find: "isForWipe === true ? undefined : effects.demandKept(machine.name)",
-        replace: "isForWipe",
+        find: "if (action.isForWipe !== true) await effects.demandKept(action.machine.name);",
+        replace: "",
       },
     ],
   },
@@ -46,8 +46,8 @@ export const compositionFaults: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/effects/configure-machine.ts`,
-        find: "isForWipe === true ? undefined : effects.demandKept(machine.name)",
-        replace: "isForWipe",
+        find: "if (action.isForWipe !== true) await effects.demandKept(action.machine.name);",
+        replace: "",
       },
     ],
   },

@@ -10,12 +10,12 @@ export const containers: readonly Mutant[] = [
       {
         file: `${brain}/membership/plan-container-reset.ts`,
         find: "  if (member !== undefined) {\n    const voter",
-        replace: "  if (member !== undefined && mayAskAgain(seen, `LeaveEtcd/${fact.name}`)) {\n    const voter",
+        replace: "  if (member !== undefined && mayAskAgain(seen, leaveEtcd, fact.name)) {\n    const voter",
       },
       {
         file: `${brain}/effects/reset-machine.ts`,
-        find: 'if (action.ifUnlisted === "no-member") await demandNoMember',
-        replace: 'if (action.ifUnlisted === "no-member" && action.address === "") await demandNoMember',
+        find: '...where(unlistedAs("no-member"), noMember),',
+        replace: "",
       },
     ],
   },

@@ -1,18 +1,5 @@
-import { brain, type Mutant, type SourceEdit } from "./mutant.ts";
-
-/** The last check before a bootstrap is sent, gone. */
-const unguardedBootstrap: SourceEdit = {
-  file: `${brain}/effects/bootstrap-etcd.ts`,
-  find: "(facts) => facts.bootstrapDone === undefined && facts.bootstrapIntent?.machine === action.machine",
-  replace: "() => true",
-};
-
-/** The last check before a configuration is sent, gone. */
-const unguardedConfigure: SourceEdit = {
-  file: `${brain}/effects/configure-machine.ts`,
-  find: "return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;",
-  replace: "return fact === undefined || fact.spki !== undefined;",
-};
+import { withoutRecord } from "./guard-without.ts";
+import { brain, type Mutant } from "./mutant.ts";
 
 /** Faults of what makes a cluster: keys, identities, configuration, founding. */
 export const founding: readonly Mutant[] = [
@@ -23,11 +10,15 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/effects/bootstrap-etcd.ts`,
-        find: "        await send(() => client.bootstrap({ timeoutMs, signal }));",
-        replace: `        await send(() => client.bootstrap({ timeoutMs, signal }));
-        for (const other of action.probe.filter((target) => target.machine !== action.machine)) {
-        await asAdmin(other.address, effects, (second) => second.bootstrap({ timeoutMs, signal }));
-      }`,
+        find: "    await asked.client.bootstrap(options);",
+        replace: `    await asked.client.bootstrap(options);
+    for (const other of asked.action.probe.filter((target) => target.machine !== asked.action.machine))
+      await asAdmin(other.address, asked.effects, (second) => second.bootstrap(options));`,
+      },
+      {
+        file: `${brain}/effects/bootstrap-etcd.ts`,
+        find: 'import { sameMachine } from "./demand-machine.ts";',
+        replace: 'import { sameMachine } from "./demand-machine.ts";\nimport { asAdmin } from "./admin.ts";',
       },
     ],
   },
@@ -36,7 +27,7 @@ export const founding: readonly Mutant[] = [
     stands: ["INC17", "INC19", "W3", "guard T4"],
     about: "sends the bootstrap without having written down to whom (INC18, INC19)",
     edits: [
-      unguardedBootstrap,
+      withoutRecord("BootstrapEtcd"),
       {
         file: `${brain}/rules/bootstrap.ts`,
         find: `      { kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "BootstrapIntent" },`,
@@ -58,8 +49,8 @@ export const founding: readonly Mutant[] = [
     return lost(`,
       },
       {
-        file: `${brain}/execute.ts`,
-        find: "if (record !== undefined) return;",
+        file: `${brain}/effects/create-bundle.ts`,
+        find: 'return record === undefined ? undefined : "not-now";',
         replace: "",
       },
     ],
@@ -69,7 +60,7 @@ export const founding: readonly Mutant[] = [
     stands: ["INC15", "V5"],
     about: "after an unknown outcome asks another control plane than the recorded one (S3)",
     edits: [
-      unguardedBootstrap,
+      withoutRecord("BootstrapEtcd"),
       {
         file: `${brain}/rules/bootstrap.ts`,
         find: "const target = controlPlanesOf(seen).find((machine) => machine.declared.name === intent.machine);",
@@ -91,8 +82,8 @@ export const founding: readonly Mutant[] = [
       },
       {
         file: `${brain}/effects/bootstrap-etcd.ts`,
-        find: `if (look.kind === "silent" && !target.wasConfigured) return;`,
-        replace: `if (look.kind === "silent") return;`,
+        find: `othersHeard: noneOf(({ target, look }) => look?.kind === "silent" && target.wasConfigured),`,
+        replace: "",
       },
     ],
   },
@@ -162,8 +153,8 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/effects/bootstrap-etcd.ts`,
-        find: "(!target.wasConfigured || look.spki === target.spki)",
-        replace: '(!target.wasConfigured || look.spki !== "")',
+        find: "target.wasConfigured && look.spki !== target.spki",
+        replace: 'target.wasConfigured && look.spki === ""',
       },
     ],
   },
@@ -174,7 +165,7 @@ export const founding: readonly Mutant[] = [
     trouble: "paused-before-record",
     edits: [
       {
-        file: `${brain}/execute.ts`,
+        file: `${brain}/effects/write-record.ts`,
         find: "await replaceRecord(records, before, record);",
         replace: `await records.patch(
             { namespace, name },
@@ -195,7 +186,7 @@ export const founding: readonly Mutant[] = [
     stands: ["guard T2"],
     about: "sends a configuration before the machine's identity is written down (S20)",
     edits: [
-      unguardedConfigure,
+      withoutRecord("ConfigureMachine"),
       {
         file: `${brain}/rules/configure-machines.ts`,
         find: "...(plan.facts === facts",
@@ -208,9 +199,9 @@ export const founding: readonly Mutant[] = [
     about: "writes the secrets bundle into the log (S9)",
     edits: [
       {
-        file: `${brain}/execute.ts`,
-        find: `log.info({ action: "CreateBundle", secretName: secret }, "Creating secrets bundle");`,
-        replace: `log.info({ action: "CreateBundle", secretName: secret, key: bundle.certs.os.key }, "Creating secrets bundle");`,
+        file: `${brain}/effects/create-bundle.ts`,
+        find: `log.info({ action: "CreateBundle", secretName: action.secret }, "Creating secrets bundle");`,
+        replace: `log.info({ action: "CreateBundle", secretName: action.secret, key: bundle.certs.os.key }, "Creating secrets bundle");`,
       },
     ],
   },
@@ -219,9 +210,9 @@ export const founding: readonly Mutant[] = [
     about: "writes a part of the body of a key into the log (S9)",
     edits: [
       {
-        file: `${brain}/execute.ts`,
-        find: `log.info({ action: "CreateBundle", secretName: secret }, "Creating secrets bundle");`,
-        replace: `log.info({ action: "CreateBundle", secretName: secret, note: bundle.certs.os.key.split("\\n")[1]?.slice(16) }, "Creating secrets bundle");`,
+        file: `${brain}/effects/create-bundle.ts`,
+        find: `log.info({ action: "CreateBundle", secretName: action.secret }, "Creating secrets bundle");`,
+        replace: `log.info({ action: "CreateBundle", secretName: action.secret, note: bundle.certs.os.key.split("\\n")[1]?.slice(16) }, "Creating secrets bundle");`,
       },
     ],
   },
@@ -230,9 +221,9 @@ export const founding: readonly Mutant[] = [
     about: "tells half of the token of workers in an event (S9)",
     edits: [
       {
-        file: `${brain}/execute.ts`,
-        find: "`Made the cluster's keys: Secret ${secret}.`",
-        replace: "`Made the cluster's keys: Secret ${secret}, ${bundle.trustdInfo.token.slice(12)}.`",
+        file: `${brain}/effects/create-bundle.ts`,
+        find: "`Made the cluster's keys: Secret ${action.secret}.`",
+        replace: "`Made the cluster's keys: Secret ${action.secret}, ${bundle.trustdInfo.token.slice(12)}.`",
       },
     ],
   },
@@ -355,7 +346,11 @@ export const founding: readonly Mutant[] = [
     about: "does not ask again a machine that lost the request with its memory (Li1)",
     trouble: "rebooted-founding",
     edits: [
-      { file: `${brain}/effects/bootstrap-etcd.ts`, find: "if (action.onlyAfterReboot &&", replace: "if (action.onlyAfterReboot ||" },
+      {
+        file: `${brain}/effects/bootstrap-etcd.ts`,
+        find: "if (!action.onlyAfterReboot || hasStopped(await asked.ask(etcdNow)) || !isKnown) return undefined;",
+        replace: "if (!action.onlyAfterReboot && (hasStopped(await asked.ask(etcdNow)) || !isKnown)) return undefined;",
+      },
     ],
   },
   {
@@ -435,9 +430,9 @@ export const founding: readonly Mutant[] = [
     trouble: "stale-watches",
     edits: [
       {
-        file: `${brain}/execute.ts`,
-        find: "await demandLease(effects);\n  const contract",
-        replace: "if (!(await effects.leading.confirm())) return;\n  const contract",
+        file: `${brain}/effects/create-bundle.ts`,
+        find: "    lease,\n",
+        replace: '    lease: async ({ effects }) => ((await effects.leading.confirm()) ? undefined : "not-now"),\n',
       },
     ],
   },

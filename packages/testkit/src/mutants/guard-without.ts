@@ -1,3 +1,4 @@
+import { brain } from "./mutant.ts";
 import type { Mutant, SourceEdit } from "./mutant.ts";
 
 /** Effects of the inventory whose guards are taken out. */
@@ -27,4 +28,11 @@ export function guardWithout<T extends Readonly<Record<string, string>>>(
 function never(condition: string): string {
   if (!condition.startsWith("if (")) throw new Error(`say what replaces "${condition}"`);
   return `if ((false as boolean) && ${condition.slice(3)})`;
+}
+
+/** The record is not asked before a send of this kind: with it goes the intent, whatever it is. */
+export function withoutRecord(kind: string): SourceEdit {
+  const find = "effects.guard.check((facts) => recordHolds(record, facts, action))";
+  const replace = `effects.guard.check((facts) => action.kind === "${kind}" || recordHolds(record, facts, action))`;
+  return { file: `${brain}/effects/send-to-machine.ts`, find, replace };
 }

@@ -1,8 +1,8 @@
-import { brain, type Mutant, type SourceEdit } from "./mutant.ts";
+import { withoutRecord } from "./guard-without.ts";
+import { brain, type Mutant } from "./mutant.ts";
 
 const configure = `${brain}/effects/configure-machine.ts`;
 const bootstrap = `${brain}/effects/bootstrap-etcd.ts`;
-const reset = `${brain}/effects/reset-machine.ts`;
 const tests = {
   decide: "operator/src/controllers/taloscontrolplane/decide.test.ts",
   deletionTable: "operator/src/controllers/taloscontrolplane/rules/deletion.test.ts",
@@ -16,13 +16,6 @@ const tests = {
   creation: "testkit/src/stories/creation.test.ts",
   edits: "testkit/src/stories/edits.test.ts",
 } as const;
-
-/** The last check before a wipe is sent, gone. */
-const unguardedReset: SourceEdit = {
-  file: reset,
-  find: "facts.intents.some(",
-  replace: "facts.intents.length >= 0 || facts.intents.some(",
-};
 
 /** Each guard of an effect that takes part in making and taking down a cluster, removed in turn. */
 export const guards: readonly Mutant[] = [
@@ -49,38 +42,7 @@ export const guards: readonly Mutant[] = [
         find: `{ kind: "maintenance", expectedSpki: ifSpki }`,
         replace: `{ kind: "maintenance" }`,
       },
-      { file: configure, find: `|| client.peerSpki() !== ifSpki)`, replace: ")" },
-    ],
-  },
-  {
-    name: "configure-without-a-live-look",
-    about: "T2: sends a configuration without seeing that the machine still waits for one",
-    stands: ["guard T2"],
-    tests: ["testkit/src/stories/last-looks.test.ts"],
-    edits: [
-      {
-        file: configure,
-        find: `if (status?.spec.stage !== "maintenance" || client`,
-        replace: `if (client`,
-      },
-    ],
-  },
-  {
-    name: "configure-without-intent",
-    about: "T2: sends a configuration whatever the record says by now",
-    stands: ["guard T2"],
-    trouble: "paused-before-send",
-    edits: [
-      {
-        file: configure,
-        find: "return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;",
-        replace: "return fact === undefined || fact.spki !== undefined;",
-      },
-      {
-        file: `${brain}/rules/configure-machines.ts`,
-        find: "...(plan.facts === facts",
-        replace: "...(plan.facts === facts || plan.configure.length > 0",
-      },
+      { file: configure, find: "if (client.peerSpki() !== ifSpki)", replace: 'if (client.peerSpki() === "")' },
     ],
   },
   {
@@ -91,8 +53,8 @@ export const guards: readonly Mutant[] = [
     edits: [
       {
         file: bootstrap,
-        find: "action.probe.filter((target) => target.machine !== action.machine).map((target) => demandNoEtcd(target, effects)),",
-        replace: "action.probe.filter(() => action.machine === '').map((target) => demandNoEtcd(target, effects)),",
+        find: ".filter((target) => target.machine !== action.machine && (target.address",
+        replace: ".filter((target) => action.machine === '' && (target.address",
       },
     ],
   },
@@ -102,7 +64,7 @@ export const guards: readonly Mutant[] = [
     stands: ["guard T9"],
     workload: "delete",
     edits: [
-      unguardedReset,
+      withoutRecord("ResetMachine"),
       {
         file: `${brain}/rules/deletion.ts`,
         find: "const actions = [...writes, ...drains, ...resets, ...removals];",

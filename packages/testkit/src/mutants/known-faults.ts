@@ -26,7 +26,6 @@ const tests = {
   meta: "testkit/src/stories/meta.test.ts",
 } as const;
 
-const execute = `${brain}/execute.ts`;
 const quorum = `${brain}/membership/quorum.ts`;
 const keys = `${brain}/rules/keep-keys.ts`;
 const cluster = "operator/src/controllers/taloscluster/decide.ts";
@@ -231,9 +230,9 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.writes],
     edits: [
       {
-        file: execute,
-        find: "if (!isAlreadyExists(thrown)) throw thrown;\n    }\n  };",
-        replace: "if (isAlreadyExists(thrown)) return;\n    }\n  };",
+        file: `${brain}/effects/create-machine.ts`,
+        find: "if (!isAlreadyExists(thrown)) throw thrown;",
+        replace: "if (isAlreadyExists(thrown)) return;",
       },
     ],
   },
@@ -386,7 +385,7 @@ export const knownFaults: readonly Mutant[] = [
     about: "sends the next machine its configuration when the one before has answered",
     stands: ["V19"],
     tests: [tests.first],
-    edits: [{ file: execute, find: '  "ConfigureMachine",\n', replace: "" }],
+    edits: [{ file: `${brain}/effects/configure-machine.ts`, find: "  goesTogether: true,\n", replace: "" }],
   },
   {
     name: "only-ipv4",

@@ -168,19 +168,6 @@ export const laterLife: readonly Mutant[] = [
     edits: [{ file: slot, find: 'if (!seen.mayDisturb) return { kind: "takeover" };', replace: "" }],
   },
   {
-    name: "applied-without-intent",
-    about: "T3: sends a configuration whatever the record says by now",
-    stands: ["guard T3"],
-    tests: ["testkit/src/stories/config-guards.test.ts"],
-    edits: [
-      {
-        file: `${brain}/effects/apply-config.ts`,
-        find: "return intent?.configHash === action.settings && intent.applyMode === action.mode && intent.uuid === action.ifUuid;",
-        replace: "return intent === undefined || intent.uuid !== '';",
-      },
-    ],
-  },
-  {
     name: "all-machines-at-once",
     about: "rolls a change out to everybody at once (W6, S24)",
     stands: ["W6"],
@@ -324,7 +311,7 @@ export const laterLife: readonly Mutant[] = [
     tests: ["testkit/src/stories/access-renewal.test.ts"],
     edits: [
       {
-        file: `${brain}/effects/write-access.ts`,
+        file: `${brain}/effects/write-kubeconfig.ts`,
         find: "kubeconfigFault(text) ?? kubeconfigDoubt(",
         replace: "kubeconfigFault(text) ?? void kubeconfigDoubt(",
       },
@@ -466,8 +453,8 @@ export const laterLife: readonly Mutant[] = [
     edits: [
       {
         file: `${brain}/execute.ts`,
-        find: "if (group.some(({ kind }) => !asksGuard.has(kind))) await",
-        replace: 'if (group.some(({ kind }) => !asksGuard.has(kind) && kind !== "CreateMachine")) await',
+        find: "if (!group.every(asksGuard)) await",
+        replace: 'if (!group.every((action) => asksGuard(action) || action.kind === "CreateMachine")) await',
       },
     ],
   },

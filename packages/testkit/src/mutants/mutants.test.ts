@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { checksOf, effects } from "@talos-operator/operator/testing";
+import type { EffectKind } from "@talos-operator/operator/testing";
 import { mutants } from "./index.ts";
 import { readIndependent } from "./independent/adapters/lists.ts";
 import { executedIn, placeOf } from "./independent/executed.ts";
 import { mutantOf, sampleOf } from "./independent/fault.ts";
 import { play, staleEdits } from "./adapters/play.ts";
 import { required } from "./required.ts";
-import { readTable } from "./table.ts";
+import { checksSection, readTable } from "./table.ts";
 
 describe("planted faults", () => {
   it("have names of their own, and stand for what is known", () => {
@@ -20,6 +22,21 @@ describe("planted faults", () => {
       mutants.flatMap((mutant) => staleEdits(mutant).map((stale) => `${mutant.name}: ${stale}`)),
       [],
     );
+  });
+
+  it("made of checks are all in the page, no fewer than were quoted once, and each effect with checks has a table", () => {
+    const page = readFileSync(new URL("../../../../docs/reference/mutants.md", import.meta.url), "utf8");
+    const squeezed = (text: string): string => text.replaceAll(/[ -]+/g, "");
+    for (const line of checksSection()) assert.ok(squeezed(page).includes(squeezed(line)), line);
+    const kinds = Object.keys(effects) as EffectKind[];
+    assert.ok(kinds.reduce((sum, kind) => sum + checksOf(kind).length, 0) >= 152);
+    const folder = new URL("../effects/", import.meta.url);
+    const nodes = new URL("../../../operator/src/controllers/taloscontrolplane/effects/tend-nodes.test.ts", import.meta.url);
+    const tables = [...readdirSync(folder).map((file) => new URL(file, folder)), nodes].map((file) => readFileSync(file, "utf8")).join("");
+    const without = kinds.filter(
+      (kind) => checksOf(kind).length > 0 && !new RegExp(`play\\("${kind}"|^ {4,6}${kind}: [[{]`, "m").test(tables),
+    );
+    assert.deepEqual(without, []);
   });
 
   it("are all in the page, and none of them went unnoticed when it was last played", () => {

@@ -16,19 +16,6 @@ export const proofs: readonly Mutant[] = [
     ],
   },
   {
-    name: "no-talos-no-data",
-    about: "takes what does not speak Talos at the address of a configured control plane for the proof that it holds no etcd (S2)",
-    stands: ["guard T4"],
-    tests: ["testkit/src/effects/first-looks.test.ts"],
-    edits: [
-      {
-        file: `${brain}/effects/bootstrap-etcd.ts`,
-        find: 'if (look.kind === "not-talos" && !target.wasConfigured) return;',
-        replace: 'if (look.kind === "not-talos") return;',
-      },
-    ],
-  },
-  {
     name: "no-talos-no-data-decided",
     about: "decides to found etcd while something that does not speak Talos answers for a configured control plane (S2)",
     tests: [`${brain}/decide.test.ts`],
@@ -164,7 +151,7 @@ export const proofs: readonly Mutant[] = [
     name: "keys-that-lost-the-race",
     about: "takes keys that it made for stored though somebody else's Secret was there first (S5)",
     tests: ["testkit/src/effects/writes.test.ts"],
-    edits: [{ file: `${brain}/execute.ts`, find: `if (outcome === "existed") return;`, replace: "" }],
+    edits: [{ file: `${brain}/effects/create-bundle.ts`, find: `if (outcome === "existed") return;`, replace: "" }],
   },
   {
     name: "first-reading-for-ever",

@@ -1,3 +1,5 @@
+import { checksOf, effects } from "@talos-operator/operator/testing";
+import type { EffectKind } from "@talos-operator/operator/testing";
 import type { Mutant } from "./mutant.ts";
 import { required } from "./required.ts";
 
@@ -20,7 +22,9 @@ export function tableOf(
 ): string {
   const ids = Object.keys(required);
   const standing = (id: string): readonly Mutant[] => mutants.filter(({ stands = [] }) => stands.includes(id));
-  const covered = ids.filter((id) => standing(id).length > 0);
+  const checked = (id: string): readonly string[] =>
+    kinds.filter((kind) => `guard ${effects[kind].inventory}` === id && checksOf(kind).length > 0);
+  const covered = ids.filter((id) => standing(id).length + checked(id).length > 0);
   const lines = [
     HEAD,
     `${mutants.length} faults; of ${ids.length} incidents, known faults and guards, ${covered.length} have at least one.`,
@@ -34,6 +38,7 @@ export function tableOf(
         `| \`${name}\` | ${cell(about)} | ${stands.join(", ")} | ${cell(outcomes.get(name) ?? "not played yet")} |`,
     ),
     "",
+    ...checksSection(),
     "## Incidents, faults of other operators, guards",
     "",
     "| id | what it was | planted as |",
@@ -41,15 +46,31 @@ export function tableOf(
     ...ids.map(
       (id) =>
         `| ${id} | ${cell(required[id] ?? "")} | ${
-          standing(id)
-            .map(({ name }) => `\`${name}\``)
-            .join(", ") ||
+          [...standing(id).map(({ name }) => `\`${name}\``), ...checked(id).map((kind) => `checks of ${kind}`)].join(", ") ||
           (unplantable[id] ?? "not yet")
         } |`,
     ),
     "",
   ];
   return lines.join("\n");
+}
+
+const kinds = Object.keys(effects) as EffectKind[];
+
+/** Every check that an effect makes, from its definition: each is taken out of the registry by the table of its effect, and has to be missed. */
+export function checksSection(): readonly string[] {
+  const rows = kinds.map((kind) => [kind, checksOf(kind)] as const).filter(([, checks]) => checks.length > 0);
+  const count = rows.reduce((sum, [, checks]) => sum + checks.length, 0);
+  return [
+    "## Checks of effects",
+    "",
+    `${count} checks of ${rows.length} effects, from their definitions. The tests in \`packages/testkit/src/effects/\` and \`tend-nodes.test.ts\` take out each by itself: the effect that was held back has to be sent then.`,
+    "",
+    "| effect | row of the inventory | checks |",
+    "| --- | --- | --- |",
+    ...rows.map(([kind, checks]) => `| ${kind} | ${effects[kind].inventory} | ${checks.join(", ")} |`),
+    "",
+  ];
 }
 
 /** How many of the checks that effects make are missed when they are gone. */

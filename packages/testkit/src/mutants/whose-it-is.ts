@@ -258,7 +258,7 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/deletion.test.ts"],
     edits: [
       {
-        file: `${brain}/execute.ts`,
+        file: `${brain}/effects/remove-finalizer.ts`,
         find: "await deleteUntold(effects);",
         replace: "void deleteUntold;",
       },

@@ -17,9 +17,9 @@ const tables = {
 const without = guardWithout(tables);
 
 const execute = `${brain}/execute.ts`;
+const writeRecord = `${brain}/effects/write-record.ts`;
+const createMachine = `${brain}/effects/create-machine.ts`;
 const bundles = "operator/src/secrets/bundle-store.ts";
-const take = `${brain}/effects/take-bundle.ts`;
-const tend = `${brain}/effects/tend-nodes.ts`;
 const owners = `${brain}/membership/node-owners.ts`;
 const nodes = "operator/src/workload/node-objects.ts";
 const cordons = "operator/src/workload/cordon.ts";
@@ -29,16 +29,6 @@ const pool = `${brain}/effects/demand-pool.ts`;
 
 /** The checks of effects that write to Kubernetes: keys, record, objects, and the Nodes and pods of the cluster itself; each taken out by itself. */
 export const writeGuards: readonly Mutant[] = [
-  without("a-look-for-the-record", "the cluster's record is there by now", ["K1"], "writes", [
-    execute,
-    "if (record !== undefined) return;",
-    "",
-  ]),
-  without("the-lease-for-keys", "another process leads while keys are made", ["K1"], "writes", [
-    execute,
-    "await demandLease(effects);\n  const contract",
-    "const contract",
-  ]),
   without("create-only-keys", "keys are there already", ["K1"], "writes", [
     bundles,
     'if (isAlreadyExists(thrown)) return "existed";',
@@ -53,96 +43,51 @@ export const writeGuards: readonly Mutant[] = [
     "if (secret === undefined || readBundle(secret).fingerprint !== ifFingerprint) return;",
     "if (secret === undefined || ifFingerprint === '') return;",
   ]),
-  without("the-lease-at-the-end-of-keys", "another process leads while keys are deleted", ["K1"], "writes", [
-    execute,
-    `await demandLease(effects);
-      await effects.bundles.delete(`,
-    "await effects.bundles.delete(",
-  ]),
-  without("the-record-that-was-seen", "another record of the name is there", ["K2"], "writes", [
-    execute,
-    "if (record === undefined || record.metadata.uid !== action.ifUid) return;",
-    "if (record === undefined) return;",
-  ]),
-  without("the-lease-at-the-end-of-a-record", "another process leads while the record is deleted", ["K2"], "writes", [
-    execute,
-    `await demandLease(effects);
-      const records`,
-    "const records",
-  ]),
-  without("the-control-plane-that-was-seen", "another control plane of the name is there", ["K5"], "writes", [
-    execute,
-    "if (object === undefined || !isSeen(kind, object, seen)) return;",
-    "if (object === undefined) return;",
-  ]),
-  without("the-machine-object-that-was-seen", "another object of the machine's name is there", ["K5"], "writes", [
-    execute,
-    'if (machine === undefined || !isSeen("TalosMachine", machine, effects.seen)) return;',
-    "if (machine === undefined) return;",
-  ]),
   without("the-named-keys", "the Secret holds other keys than the record names", ["K1"], "writes", [
     bundles,
     "if (stored.fingerprint !== expected.fingerprint)",
   ]),
-  without("the-verified-keys", "the keys that were found are not those that were verified", ["K1"], "writes", [
-    take,
-    "places.some((place) => place.fingerprint !== action.ifFingerprint)",
-    "places.length < 0",
-  ]),
-  without("one-operator-over-keys", "another operator works on the cluster whose keys are taken", ["K1"], "writes", [
-    take,
-    "  await effects.demandAlone(true);\n",
-    "",
-  ]),
-  without("the-lease-for-taken-keys", "another process leads while keys are taken over", ["K1"], "writes", [
-    take,
-    "if (!(await leading.confirm()))",
-    "if (action.secret === '')",
-  ]),
 
   without("a-word-at-objects", "the cluster was paused since the caches were read", ["K1", "K2", "K5"], "writes", [
     execute,
-    "if (group.some(({ kind }) => !asksGuard.has(kind))) await effects.demandReconciled();",
-    "if (asksGuard.size === 0) await effects.demandReconciled();",
-  ]),
-  without("keys-behind-a-record", "the keys that a first record names are gone", ["K2"], "writes", [
-    execute,
-    "if (action.ifResourceVersion === undefined) await demandBundle(action.facts.bundle, effects);",
-    "",
+    "if (!group.every(asksGuard)) await effects.demandReconciled();",
+    "if (group.length === 0) await effects.demandReconciled();",
   ]),
   without("a-new-record", "there is a record by now", ["K2"], "writes", [
-    execute,
+    writeRecord,
     "? await records.create(record)",
     "? await records.create(record).catch(async () => records.update({ ...record, metadata: (await records.get({ namespace, name })).metadata }))",
   ]),
   without("the-record-that-was-read", "the record changed since it was read", ["K2"], "writes", [
-    execute,
+    writeRecord,
     ": await replaceRecord(records, before, record);",
     ": await records.update({ ...record, metadata: (await records.get({ namespace, name })).metadata });",
   ]),
   without("fields-that-are-kept", "the API server dropped fields of the record", ["K2"], "writes", [
-    execute,
+    writeRecord,
     "if (readRecord(stored) === undefined)",
   ]),
 
   without("create-only-objects", "a machine's object is there already", ["K5"], "writes", [
-    execute,
-    "if (!isAlreadyExists(thrown)) throw thrown;\n    }\n  };",
+    createMachine,
+    "if (!isAlreadyExists(thrown)) throw thrown;",
     `if (!isAlreadyExists(thrown)) throw thrown;
-      const machines = client.resource<TalosMachine>(talosMachineResource);
-      const key = { namespace: seen.controlPlane.metadata.namespace ?? "", name: machine.name };
-      const wanted = talosMachineFor(machine, pool ?? seen.controlPlane, seen.controlPlane.metadata.name);
-      await machines.update({ ...wanted, metadata: (await machines.get(key)).metadata });
-    }
-  };`,
+    const machines = client.resource<TalosMachine>(talosMachineResource);
+    const key = { namespace: seen.controlPlane.metadata.namespace ?? "", name: machine.name };
+    const wanted = talosMachineFor(machine, pool ?? seen.controlPlane, seen.controlPlane.metadata.name);
+    await machines.update({ ...wanted, metadata: (await machines.get(key)).metadata });`,
   ]),
   without(
     "names-that-stay",
     "a machine's object gets another name each time",
     ["K5"],
     "writes",
-    [execute, "      name: machine.name,\n      finalizers", "      name: `${machine.name}-${String(nameCount++)}`,\n      finalizers"],
-    [execute, "const together = new Set", "let nameCount = 0;\nconst together = new Set"],
+    [
+      createMachine,
+      "      name: machine.name,\n      finalizers",
+      "      name: `${machine.name}-${String(nameCount++)}`,\n      finalizers",
+    ],
+    [createMachine, "/** Makes the TalosMachine of", "let nameCount = 0;\n/** Makes the TalosMachine of"],
   ),
   without("the-object-that-was-seen", "the machine's object changed since it was seen", ["K5"], "writes", [
     `${brain}/effects/follow-endpoint.ts`,
@@ -150,28 +95,13 @@ export const writeGuards: readonly Mutant[] = [
     "const value = { metadata: resourceVersion === '' ? {} : { name }, spec: { endpoint: to } };",
   ]),
   without("the-word-that-was-read", "a person wrote a newer word", ["K5"], "writes", [
-    execute,
+    `${brain}/effects/answer-annotation.ts`,
     `{ op: "test", path, value: action.value } as const, `,
     "",
   ]),
 
-  without("a-machine-to-drain", "the record knows another machine under the name", ["WL1"], "tending", [
-    tend,
-    "machineFact(facts, machine)?.uuid === ifUuid && intentOn",
-    "intentOn",
-  ]),
-  without("peace-while-draining", "an effect on the machine is open while it is drained", ["WL1"], "tending", [
-    tend,
-    " && intentOn(facts, machine) === undefined);\n        } catch",
-    ");\n        } catch",
-  ]),
-  without("peace-while-uncordoning", "an effect is open on the machine whose cordon is taken off", ["WL1"], "tending", [
-    tend,
-    "await effects.guard.check((facts) => intentOn(facts, machine) === undefined);",
-    "await effects.guard.check(() => machine !== '');",
-  ]),
   without("the-owner-of-a-node", "the Node belongs to no machine that was released", ["WL1"], "tending", [
-    tend,
+    `${brain}/effects/delete-node.ts`,
     "live.every((facts) => formerNodeOwner(facts, seen)?.name === machine)",
     "live.length >= 0 || seen.name === formerNodeOwner(live[0] as ClusterFacts, seen)?.name",
   ]),

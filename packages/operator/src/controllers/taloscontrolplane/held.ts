@@ -1,5 +1,5 @@
 import type { ReconcileMode } from "@talos-operator/api";
-import type { Action } from "../../model/effect.ts";
+import { concernedBy } from "./effects/definitions.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { Verdict } from "../../model/plans.ts";
@@ -49,13 +49,4 @@ export function withoutHeld(verdict: Verdict | undefined, seen: Observed): Verdi
   const { held } = seen;
   if (verdict === undefined || held === undefined || held.size === 0) return verdict;
   return verdict.actions.some((action) => concernedBy(action, seen).some((name) => held.has(name))) ? undefined : verdict;
-}
-
-/** Machines that something is done to; an effect begins with its intent in the record. */
-export function concernedBy(action: Action, { record }: Observed): readonly MachineName[] {
-  if ("machine" in action) return [typeof action.machine === "string" ? action.machine : action.machine.name];
-  if (action.kind === "DeleteMachine" || action.kind === "FollowEndpoint") return [action.name];
-  if (action.kind !== "WriteRecord") return [];
-  const open = new Set(record.kind === "present" ? record.value.facts.intents.map(({ machine }) => machine) : []);
-  return action.facts.intents.map(({ machine }) => machine).filter((machine) => !open.has(machine));
 }

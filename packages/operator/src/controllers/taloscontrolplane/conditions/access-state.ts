@@ -1,7 +1,8 @@
 import { conditionFor, kubeconfigSecretName, rfc3339, talosconfigSecretName } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { factsOf } from "../record/facts.ts";
-import { accessOwner, askedForKubeconfig, isCloseToEnd } from "../rules/access.ts";
+import { askedForKubeconfig } from "../effects/write-kubeconfig.ts";
+import { accessOwner, isCloseToEnd } from "../rules/access.ts";
 import type { Observed, Seen, SeenAccess } from "../../../model/observation.ts";
 import type { Said } from "../../../model/plans.ts";
 

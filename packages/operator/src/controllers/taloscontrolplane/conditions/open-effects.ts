@@ -1,20 +1,14 @@
-import { asksGuard } from "../effects/asks-guard.ts";
-import { concernedBy } from "../held.ts";
+import { changesMachines, concernedBy } from "../effects/definitions.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { Decision } from "../../../model/decision.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 
-/** Actions that change no machine: they read Nodes, or clear up after a change that has ended. */
-const TENDS_NODES: ReadonlySet<string> = new Set(["LookAtNodes", "TendCertificates", "Uncordon", "DeleteNode"]);
-
 /** Machines that a decision is about to change: what begins with an intent in the record, and what is sent. */
 export function machinesToChange({ actions }: Pick<Decision, "actions">, seen: Observed): ReadonlySet<MachineName> {
   return new Set(
-    actions
-      .filter(({ kind }) => kind === "WriteRecord" || (asksGuard.has(kind) && !TENDS_NODES.has(kind)))
-      .flatMap((action) => concernedBy(action, seen)),
+    actions.filter((action) => action.kind === "WriteRecord" || changesMachines(action)).flatMap((action) => concernedBy(action, seen)),
   );
 }
 

@@ -71,9 +71,3 @@ export function wasJustHeldBack(seen: Observed, machine: MachineName): boolean {
   const heldBack = seen.notes?.get(machine)?.heldBack;
   return heldBack !== undefined && elapsedMs(heldBack.at, seen.now) < HELD_BACK_MS;
 }
-
-/** True when something was sent to a machine less than `ms` ago. */
-export function wasJustSent(seen: Observed, effect: string, machine: MachineName, ms: number): boolean {
-  const sent = seen.sent.get(`${effect}/${machine}`);
-  return sent !== undefined && elapsedMs(sent.at, seen.now) < ms;
-}

@@ -1,9 +1,13 @@
 import { rfc3339 } from "@talos-operator/api";
 import { elapsedMs } from "../../../elapsed.ts";
 import { routeOfState } from "./config-plan.ts";
-import { wasJustHeldBack, wasJustSent } from "./config-probe.ts";
+import { wasJustHeldBack } from "./config-probe.ts";
 import { controlPlaneMargin } from "../disruption/control-plane-margin.ts";
 import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
+import { applyConfig } from "../effects/apply-config.ts";
+import { always, mayAskAgain } from "../effects/define.ts";
+import { REVERT_AGAIN_MS, triedPause } from "../effects/on-running-machine.ts";
+import { writeMeta } from "../effects/write-meta.ts";
 import { poolBudgets } from "../disruption/pool-budget.ts";
 import type { Place } from "../disruption/pool-budget.ts";
 import type { Disruption } from "../disruption/reasons.ts";
@@ -16,17 +20,10 @@ import type { Observed } from "../../../model/observation.ts";
 import type { ConfigPlan, Rollout } from "../../../model/plans.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 
-/**
- * After an effect against drift the machine is left in peace for a while, twice as long after each further one of the last day: what changes it again and
- * again is another tool, and a machine that boots for that every ten minutes is worse than one that differs.
- */
-const REVERT_AGAIN_MS = 600_000;
+/** However often it was brought back in the last day. */
 const LONGEST_PEACE_MS = 6 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 
-/** After settings that were sent and did not come into force, without a sign why: longer each time. */
-const TRY_AGAIN_MS = 300_000;
-const LONGEST_PAUSE_MS = 3_600_000;
 const SENT_AGAIN = "what was sent before did not come into force; it is sent again after a while";
 
 /**
@@ -104,7 +101,8 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
   const hold = (message: string): Beginning => ({ kind: "hold", message });
   if (wasJustHeldBack(seen, name)) return hold("it could not be asked a moment ago");
   if (plan.state.kind === "drifted") {
-    if (wasJustSent(seen, sentAs(plan), name, REVERT_AGAIN_MS)) return hold("it was brought back a short while ago and changed again");
+    if (!mayAskAgain(seen, sentAs(plan), name, always(REVERT_AGAIN_MS)))
+      return hold("it was brought back a short while ago and changed again");
     const until = leftInPeaceUntil(facts, name, seen.now);
     if (until !== undefined)
       return hold(
@@ -134,9 +132,9 @@ function leftInPeaceUntil({ decisions }: ClusterFacts, name: MachineName, now: n
   return now < until ? until : undefined;
 }
 
-/** Under which name a session remembers what is sent to the machine. */
-function sentAs({ state }: ConfigPlan): "WriteMeta" | "ApplyConfig" {
-  return routeOfState(state) === "meta" ? "WriteMeta" : "ApplyConfig";
+/** The effect that it takes. */
+function sentAs({ state }: ConfigPlan): typeof writeMeta | typeof applyConfig {
+  return routeOfState(state) === "meta" ? writeMeta : applyConfig;
 }
 
 /** How often these settings were sent to the machine and did not come into force, without a sign why. */
@@ -147,8 +145,7 @@ function triesOf({ fact, settings }: ConfigPlan): number {
 /** The same settings were sent to it a while ago, and are to be sent again after another while. */
 function isPausing(seen: Observed, plan: ConfigPlan): boolean {
   const tries = triesOf(plan);
-  const pauseMs = Math.min(tries * TRY_AGAIN_MS, LONGEST_PAUSE_MS);
-  return tries > 0 && wasJustSent(seen, sentAs(plan), plan.machine.declared.name, pauseMs);
+  return tries > 0 && !mayAskAgain(seen, sentAs(plan), plan.machine.declared.name, triedPause(tries));
 }
 
 /** What is staged needs nothing but its boot. */

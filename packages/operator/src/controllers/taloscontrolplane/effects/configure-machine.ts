@@ -4,20 +4,36 @@ import { endpointHost } from "../../../config/endpoint-host.ts";
 import { renderMachineConfig } from "../../../config/render.ts";
 import { EffectError } from "../../../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../../../looking/look-at.ts";
-import { machineFact } from "../record/facts.ts";
-import { asMade } from "../spec/fixed-properties.ts";
-import { installedVersion } from "../membership/plan-machines.ts";
 import { wantedMeta } from "../config-changes/meta-plan.ts";
-import type { WantedMeta } from "../config-changes/meta-plan.ts";
-import { attempt, noteNotSent } from "./attempt.ts";
-import { writeMetaInMaintenance } from "./write-meta.ts";
-import type { ClusterFacts } from "../../../model/record.ts";
-import type { Action } from "../../../model/effect.ts";
+import { configuredLook, settled, withLook } from "../planning/afterwards.ts";
+import { onMachine } from "../planning/step-of.ts";
+import { machineFact } from "../record/facts.ts";
+import { asMade, installedVersion } from "../spec/fixed-properties.ts";
 import type { DeclaredMachine } from "../../../model/machine.ts";
-import type { Observed } from "../../../model/observation.ts";
-import type { Effects } from "./ports.ts";
+import type { InMaintenance } from "../../../model/look.ts";
+import { noteNotSent } from "./attempt.ts";
+import { rememberedAs } from "./define.ts";
+import type { Sending } from "./define.ts";
+import { isContainerHere } from "./reset-machine.ts";
+import { defineSend } from "./send-to-machine.ts";
+import { writeMetaInMaintenance } from "./write-meta.ts";
 
-const REFUSALS: readonly TalosErrorCode[] = [
+interface ConfigureMachine {
+  readonly machine: DeclaredMachine;
+  readonly ifSpki: string;
+  readonly installDisk: string | undefined;
+  /** The cluster goes, and a worker that must be wiped gets its certificate through no other machine. */
+  readonly isForWipe?: true;
+}
+
+declare module "../../../model/effect.ts" {
+  interface EffectParameters {
+    /** Only to the key that was written down, and only while the record says so. */
+    ConfigureMachine: ConfigureMachine;
+  }
+}
+
+const refusals: readonly TalosErrorCode[] = [
   "INVALID_ARGUMENT",
   "NODE_FAILED",
   "FAILED_PRECONDITION",
@@ -25,74 +41,26 @@ const REFUSALS: readonly TalosErrorCode[] = [
   "PERMISSION_DENIED",
 ];
 
-/**
- * Sends a machine its configuration, in maintenance mode, to exactly the key that the record names.
- *
- * Order: connect with that key demanded, see that the machine still waits, read lease and record, send. A repetition to the same key is harmless.
- */
-export async function configureMachine(action: Extract<Action, { readonly kind: "ConfigureMachine" }>, effects: Effects): Promise<void> {
-  const { seen, session, dialer, log, signal } = effects;
-  const { machine, ifSpki, isForWipe } = action;
-  const key = `Configure/${machine.name}`;
-  const config = await render(action, effects);
-  const isPinned = (facts: ClusterFacts): boolean => {
-    const fact = machineFact(facts, machine.name);
-    return fact?.configuredAt !== undefined && fact.spki === ifSpki && fact.releasedAt === undefined && fact.address === machine.address;
-  };
-  const client = createTalosClient(dialer.dial({ address: machine.address }, { kind: "maintenance", expectedSpki: ifSpki }));
-  try {
-    const ending = await attempt(key, REFUSALS, effects, async (send) => {
-      const status = await client.resources.get(resourceKinds.machineStatus, undefined, { timeoutMs: LOOK_TIMEOUT_MS, signal });
-      if (status?.spec.stage !== "maintenance" || client.peerSpki() !== ifSpki)
-        throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
-      // Asked with the guard, of whose reading it is a part.
-      const check = async (): Promise<number> => {
-        const [timeoutMs] = await Promise.all([
-          effects.guard.check(isPinned),
-          isForWipe === true ? undefined : effects.demandKept(machine.name),
-        ]);
-        return timeoutMs;
-      };
-      const meta = metaOf(machine, seen);
-      if (meta.text !== undefined) {
-        const options = { timeoutMs: await check(), signal };
-        await effects.letEnd(() => writeMetaInMaintenance(client, meta, options));
-      }
-      const timeoutMs = await check();
-      log.info({ action: "ConfigureMachine", machine: machine.name, endpoint: machine.address }, "Sending machine config");
-      await send(() => client.applyConfiguration({ config, mode: "auto" }, { timeoutMs, signal }));
-      log.info({ action: "ConfigureMachine", machine: machine.name }, "Sent machine config");
-    });
-    if (ending.kind === "over") effects.configured(machine.name);
-    if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
-    if (ending.kind === "refused")
-      effects.event(
-        seen.controlPlane,
-        "ConfigApplyFailed",
-        "ConfigureMachine",
-        `${machine.name} refused its configuration: ${ending.words}`,
-      );
-  } finally {
-    client.close();
-    session.connections(machine.name)?.closeMaintenance();
-    session.lookForConfigured(machine.name);
-  }
-}
+/** A machine that just took its configuration needs a moment to act on it. */
+const retry = { word: "Configure", refusals, pauseMs: { answered: 30_000, refused: 30_000, unknown: 1_000 } } as const;
 
-function metaOf(machine: DeclaredMachine, { machines }: Observed): WantedMeta {
-  const look = machines.find((one) => one.declared.name === machine.name)?.look;
-  return wantedMeta(machine, look?.kind === "maintenance" ? look.platform : undefined);
-}
+type Asked = Sending<ConfigureMachine>;
 
-async function render(action: Extract<Action, { readonly kind: "ConfigureMachine" }>, effects: Effects): Promise<string> {
-  const { machine, installDisk } = action;
-  const { controlPlane, machines } = effects.seen;
-  const facts = effects.facts();
-  const look = machines.find((one) => one.declared.name === machine.name)?.look;
-  const secrets = await effects.bundle();
-  const spec = controlPlane.spec;
-  if (spec === undefined || look?.kind !== "maintenance")
-    throw new EffectError("PRECONDITION_GONE", `${machine.name} is not declared any more`);
+/** The machine as it was seen waiting. */
+const waiting = ({ action: { machine }, effects: { seen } }: Asked): InMaintenance | undefined => {
+  const look = seen.machines.find((one) => one.declared.name === machine.name)?.look;
+  return look?.kind === "maintenance" ? look : undefined;
+};
+
+/** Rendered before anything is dialled. */
+const rendered = async (sending: Asked): Promise<string> => {
+  const { machine, installDisk } = sending.action;
+  const { controlPlane, machines } = sending.effects.seen;
+  const facts = sending.effects.facts();
+  const look = sending.ask(waiting);
+  const secrets = await sending.effects.bundle();
+  const { spec } = controlPlane;
+  if (spec === undefined) throw new EffectError("PRECONDITION_GONE", `${machine.name} is not declared any more`);
   // For the certificates of those who answer there.
   const host = endpointHost(facts.endpoint);
   const addresses = machines.flatMap(({ declared }) =>
@@ -106,10 +74,102 @@ async function render(action: Extract<Action, { readonly kind: "ConfigureMachine
     controlPlane: asMade(spec, facts),
     machineSpec: machine.machineSpec,
     version: installedVersion(facts, machine),
-    readBy: look.version,
-    platform: look.platform,
+    readBy: look?.version,
+    platform: look?.platform,
     installDisk,
     addresses: machine.role === "controlplane" ? [...new Set([...addresses, ...(host === undefined ? [] : [host])])] : [machine.address],
     secrets,
   });
-}
+};
+
+/**
+ * Sends a machine its configuration, in maintenance mode, to exactly the key that the record names.
+ *
+ * Order: connect with that key demanded, see that the machine still waits, read lease and record, send. A repetition to the same key is harmless.
+ */
+export const configureMachine = defineSend("ConfigureMachine", {
+  inventory: "T2",
+  machine: ({ machine }) => machine.name,
+  whom: ({ machine }) => machine.name,
+  address: ({ machine }) => machine.address,
+  disrupts: "nothing",
+  goesTogether: true,
+  intent: "Configure",
+  retry,
+  before: {
+    unpaused: ({ action, effects }) => effects.demandUnpaused(action.machine.name),
+    declared: async (sending) => {
+      if (sending.ask(waiting) === undefined)
+        throw new EffectError("PRECONDITION_GONE", `${sending.action.machine.name} is not declared any more`);
+      await sending.ask(rendered);
+    },
+  },
+  async dial({ action: { machine, ifSpki }, effects: { dialer } }, use) {
+    const client = createTalosClient(dialer.dial({ address: machine.address }, { kind: "maintenance", expectedSpki: ifSpki }));
+    try {
+      await use(client);
+    } finally {
+      client.close();
+    }
+  },
+  checks: {
+    waits: async ({ action: { machine }, client, effects: { signal } }) => {
+      const status = await client.resources.get(resourceKinds.machineStatus, undefined, { timeoutMs: LOOK_TIMEOUT_MS, signal });
+      if (status?.spec.stage !== "maintenance")
+        throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
+    },
+    pinnedKey: ({ action: { machine, ifSpki }, client }) => {
+      if (client.peerSpki() !== ifSpki)
+        throw new EffectError("PRECONDITION_GONE", `${machine.name} does not wait in maintenance mode any more`);
+    },
+  },
+  record: {
+    configured: (facts, { machine }) => machineFact(facts, machine.name)?.configuredAt !== undefined,
+    key: (facts, { machine, ifSpki }) => machineFact(facts, machine.name)?.spki === ifSpki,
+    notReleased: (facts, { machine }) => machineFact(facts, machine.name)?.releasedAt === undefined,
+    address: (facts, { machine }) => machineFact(facts, machine.name)?.address === machine.address,
+  },
+  // Of whose reading it is a part.
+  beside: {
+    kept: async ({ action, effects }) => {
+      if (action.isForWipe !== true) await effects.demandKept(action.machine.name);
+    },
+  },
+  first(connected) {
+    const meta = wantedMeta(connected.action.machine, connected.ask(waiting)?.platform);
+    return meta.text === undefined ? undefined : (options) => writeMetaInMaintenance(connected.client, meta, options);
+  },
+  doing: "Sending machine config",
+  send: async (connected, options) => connected.client.applyConfiguration({ config: await connected.ask(rendered), mode: "auto" }, options),
+  ended(ending, { action: { machine }, effects }) {
+    if (ending.kind === "over") effects.configured(machine.name);
+    if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine.name), ending, effects);
+    if (ending.kind === "refused")
+      effects.event(
+        effects.seen.controlPlane,
+        "ConfigApplyFailed",
+        "ConfigureMachine",
+        `${machine.name} refused its configuration: ${ending.words}`,
+      );
+  },
+  lastly({ action: { machine }, effects: { session } }) {
+    session.connections(machine.name)?.closeMaintenance();
+    session.lookForConfigured(machine.name);
+  },
+  step({ machine: { name, address, version }, installDisk }, seen) {
+    if (isContainerHere(seen, name))
+      return onMachine(
+        "live",
+        name,
+        (named) => `Send the configuration to containers, where nothing is installed and no disk is overwritten: ${named}.`,
+        `${name} (${address}, Talos ${version})`,
+      );
+    return onMachine(
+      "installs",
+      name,
+      (named) => `Send the configuration, which installs on the disk named and overwrites it: ${named}.`,
+      `${name} (${address}, ${installDisk ?? "no disk"}, Talos ${version})`,
+    );
+  },
+  afterwards: (seen, { machine }) => settled(withLook(seen, machine.name, configuredLook(seen, machine))),
+});

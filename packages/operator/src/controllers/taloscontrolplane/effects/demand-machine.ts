@@ -5,6 +5,9 @@ import { machineFact } from "../record/facts.ts";
 import { identityOf } from "../membership/identity.ts";
 import { compareIdentity } from "../membership/proven-look.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
+import type { MachineName } from "../../../model/machine.ts";
+import type { Check } from "./define.ts";
+import type { Connected } from "./send-to-machine.ts";
 
 /**
  * Fails unless the machine on this connection is the one that was written down. A certificate of the cluster proves only that it is one of ours:
@@ -39,3 +42,7 @@ export async function demandMachine(
       : `what answers at the address of ${name} shows a UUID that others show too, and none of the hardware addresses that were written down`,
   );
 }
+
+/** What answers is the machine that was written down. */
+export const sameMachine: Check<Connected<{ readonly machine: MachineName; readonly ifUuid: string }>> = ({ action, client, effects }) =>
+  demandMachine(client, action.machine, action.ifUuid, effects.signal, effects.facts());

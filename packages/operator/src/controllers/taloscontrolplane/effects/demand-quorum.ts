@@ -7,92 +7,140 @@ import { isOtherMachine } from "../membership/identity.ts";
 import { answerOf, projectWithout, quorumOf, settled } from "../membership/quorum.ts";
 import type { Look } from "../../../model/look.ts";
 import type { MachineName } from "../../../model/machine.ts";
+import type { EtcdAnswer, EtcdDoubt, EtcdQuorum } from "../../../model/etcd.ts";
+import type { Check, Checks, Sending } from "./define.ts";
 import type { Effects } from "./ports.ts";
-import type { EtcdQuorum } from "../../../model/etcd.ts";
 
 /** Whose loss etcd has to bear. */
 export interface QuorumDemand {
   /** For messages. */
   readonly machine: MachineName;
-  /** The member that counts as gone; `undefined` = the one that `machine` shows, and it has to show one. */
+  /** The member that counts as gone; `undefined` = the one that `machine` shows. */
   readonly memberId?: string;
-  /** For good, or for a while. */
-  readonly how: "leaves" | "is-down";
 }
 
 /** What the members said just now. */
-export interface LiveQuorum {
-  readonly view: EtcdQuorum;
-  /** The member that counts as gone. */
-  readonly memberId: string;
-  /** Machines that show a member as their own, by its id. */
-  readonly shownBy: ReadonlyMap<string, MachineName>;
+interface LiveEtcd {
+  readonly answers: readonly EtcdAnswer[];
+  readonly view: EtcdQuorum | EtcdDoubt;
+}
+
+type Asked = Sending<{ readonly machine: MachineName }>;
+
+/** Asks every control plane now, each for its own list. Each answer takes at most {@link LOOK_TIMEOUT_MS} for each call. */
+export const membersNow = async ({ effects }: Sending): Promise<LiveEtcd> => {
+  const looks = await lookAtControlPlanes(effects);
+  const answers = looks.flatMap(({ machine, look }) => answerOf(machine, look) ?? []);
+  return { answers, view: quorumOf(answers) };
+};
+
+/** The member that this machine shows as its own. */
+export function memberShown({ answers }: Pick<LiveEtcd, "answers">, name: MachineName): string | undefined {
+  return answers.find(({ machine }) => machine === name)?.etcd.localMember;
+}
+
+/** True when the machine leads etcd, as far as that can be told. @param others how many more have to vote at least */
+export async function leads(sending: Asked, others = 0): Promise<boolean> {
+  const live = await sending.ask(membersNow);
+  return live.view.kind === "known" && live.view.leader === memberShown(live, sending.action.machine) && live.view.voters.length > others;
 }
 
 /**
- * Asks every control plane now, each for its own list, and fails unless etcd keeps its quorum without the member: the same rules as in a decision, on what
- * the members say right before the send. Each answer takes at most {@link LOOK_TIMEOUT_MS} for each call.
+ * etcd keeps its quorum without the member: the same rules as in a decision, on what the members say right before the send.
  *
  * A joining member forbids it, unless that is the very member. The only voter may be down for a while, and never leaves.
  *
- * @throws EffectError `PRECONDITION_GONE`
+ * @param how for good, or for a while
  */
-export async function demandQuorum(demand: QuorumDemand, effects: Effects): Promise<LiveQuorum> {
-  const looks = await lookAtControlPlanes(effects);
-  const answers = looks.flatMap(({ machine, look }) => answerOf(machine, look) ?? []);
-  const all = quorumOf(answers);
-  const own = answers.find(({ machine }) => machine === demand.machine)?.etcd.localMember;
-  const memberId = demand.memberId ?? own;
-  if (memberId === undefined || memberId === "none")
-    throw new EffectError("PRECONDITION_GONE", `${demand.machine} shows no member of etcd as its own`);
-  const isJoining = all.kind === "known" && all.learners.some(({ id }) => id === memberId);
-  const view = isJoining ? all : settled(all);
-  if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);
-  const isOnly = view.voters.length === 1 && view.voters[0]?.id === memberId;
-  const projection = projectWithout(view, memberId, demand.how);
-  if (!projection.isSafe && !(isOnly && demand.how === "is-down"))
-    throw new EffectError("PRECONDITION_GONE", `without ${demand.machine} etcd would lose its quorum: ${projection.message}`);
-  const shownBy = new Map(
-    answers.flatMap(({ machine, etcd }) => (etcd.localMember === undefined ? [] : [[etcd.localMember, machine] as const])),
-  );
-  return { view, memberId, shownBy };
+export function quorumWithout<A extends { readonly machine: MachineName }>(
+  how: "leaves" | "is-down",
+  of: (action: A) => QuorumDemand = ({ machine }) => ({ machine }),
+) {
+  const judged = async (sending: Sending<A>) => {
+    const demand = of(sending.action);
+    const live = await sending.ask(membersNow);
+    const memberId = demand.memberId ?? memberShown(live, demand.machine);
+    return { machine: demand.machine, memberId, all: live.view };
+  };
+  return {
+    agreement: async (sending) => {
+      const { all } = await judged(sending);
+      if (all.kind === "unsafe") throw gone(all.message);
+    },
+    settled: async (sending) => {
+      const { all, memberId } = await judged(sending);
+      const isJoining = all.kind === "known" && all.learners.some(({ id }) => id === memberId);
+      const view = isJoining ? all : settled(all);
+      if (all.kind === "known" && view.kind === "unsafe") throw gone(view.message);
+    },
+    quorum: async (sending) => {
+      const { all, memberId, machine } = await judged(sending);
+      if (all.kind === "unsafe") return;
+      const isOnly = all.voters.length === 1 && all.voters[0]?.id === memberId;
+      const projection = projectWithout(all, memberId, how);
+      if (!projection.isSafe && !(isOnly && how === "is-down"))
+        throw gone(`without ${machine} etcd would lose its quorum: ${projection.message}`);
+    },
+  } as const satisfies Checks<Sending<A>>;
 }
 
-/**
- * Fails unless this machine is known now to be no voter of etcd: nothing that is done to it takes a vote away.
- *
- * @throws EffectError `PRECONDITION_GONE`
- */
-export async function demandNoVoter(machine: MachineName, effects: Effects): Promise<void> {
-  const looks = await lookAtControlPlanes(effects);
-  const answers = looks.flatMap((one) => answerOf(one.machine, one.look) ?? []);
-  const own = answers.find((answer) => answer.machine === machine)?.etcd.localMember;
-  const view = quorumOf(answers);
-  if (own === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} does not tell which member of etcd is its own`);
-  if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);
-  if (view.voters.some(({ id }) => id === own)) throw new EffectError("PRECONDITION_GONE", `${machine} is a voter of etcd`);
-}
+/** The machine shows a member of etcd as its own. */
+export const ownMember: Check<Asked> = async (sending) => {
+  const own = memberShown(await sending.ask(membersNow), sending.action.machine);
+  if (own === undefined || own === "none") throw gone(`${sending.action.machine} shows no member of etcd as its own`);
+};
+
+/** The machine tells which member of etcd is its own. */
+export const tellsMember: Check<Asked> = async (sending) => {
+  const live = await sending.ask(membersNow);
+  if (memberShown(live, sending.action.machine) === undefined)
+    throw gone(`${sending.action.machine} does not tell which member of etcd is its own`);
+};
+
+/** The machine is known now to be no voter of etcd: nothing that is done to it takes a vote away. */
+export const noVote = {
+  votersKnown: async (sending) => {
+    const { view } = await sending.ask(membersNow);
+    if (view.kind === "unsafe") throw gone(view.message);
+  },
+  noVote: async (sending) => {
+    const live = await sending.ask(membersNow);
+    const own = memberShown(live, sending.action.machine);
+    if (live.view.kind === "known" && live.view.voters.some(({ id }) => id === own))
+      throw gone(`${sending.action.machine} is a voter of etcd`);
+  },
+} as const satisfies Checks<Asked>;
+
+/** What the other machines say of the members of etcd. */
+const othersSay = async (sending: Asked): Promise<EtcdQuorum | EtcdDoubt> =>
+  quorumOf((await sending.ask(membersNow)).answers.filter(({ machine }) => machine !== sending.action.machine));
 
 /**
- * Fails unless the others agree now that etcd has no member of this machine, under whatever id: what is stopped then takes nothing along. A machine's own word
- * that it is none is not enough.
- *
- * @throws EffectError `PRECONDITION_GONE`
+ * The others agree now that etcd has no member of this machine, under whatever id: what is stopped then takes nothing along. A machine's own word that it is
+ * none is not enough.
  */
-export async function demandNoMember(machine: MachineName, effects: Effects): Promise<void> {
-  const looks = await lookAtControlPlanes(effects);
-  const answers = looks.flatMap((one) => answerOf(one.machine, one.look) ?? []);
-  const own = answers.find((answer) => answer.machine === machine)?.etcd.localMember;
-  const view = quorumOf(answers.filter((answer) => answer.machine !== machine));
-  if (own === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} does not tell which member of etcd is its own`);
-  if (view.kind === "unsafe") throw new EffectError("PRECONDITION_GONE", view.message);
-  const fact = machineFact(effects.facts(), machine);
-  const intent = intentOn(effects.facts(), machine, "Reset");
-  const ids = [own, fact?.memberId, intent?.memberId];
-  const { members } = view;
-  const member =
-    members.find(({ id }) => ids.includes(id)) ?? (fact === undefined ? undefined : memberOf(effects.seen, members, effects.facts(), fact));
-  if (member !== undefined) throw new EffectError("PRECONDITION_GONE", `etcd lists ${member.id}, the member of ${machine}`);
+export const noMember = {
+  membersKnown: async (sending) => {
+    const view = await sending.ask(othersSay);
+    if (view.kind === "unsafe") throw gone(view.message);
+  },
+  noMember: async (sending) => {
+    const view = await sending.ask(othersSay);
+    if (view.kind === "unsafe") return;
+    const { effects, action } = sending;
+    const fact = machineFact(effects.facts(), action.machine);
+    const intent = intentOn(effects.facts(), action.machine, "Reset");
+    const ids = [memberShown(await sending.ask(membersNow), action.machine), fact?.memberId, intent?.memberId];
+    const { members } = view;
+    const member =
+      members.find(({ id }) => ids.includes(id)) ??
+      (fact === undefined ? undefined : memberOf(effects.seen, members, effects.facts(), fact));
+    if (member !== undefined) throw gone(`etcd lists ${member.id}, the member of ${action.machine}`);
+  },
+} as const satisfies Checks<Asked>;
+
+function gone(detail: string): EffectError {
+  return new EffectError("PRECONDITION_GONE", detail);
 }
 
 /** Machines that answer as another one than was written down say nothing. */

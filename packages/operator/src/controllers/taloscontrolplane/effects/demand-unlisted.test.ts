@@ -5,7 +5,9 @@ import { createKubeClient } from "@talos-operator/kube-runtime";
 import { createFakeApi } from "@talos-operator/kube-runtime/testing";
 import { isEffectError } from "../../../errors.ts";
 import { configured, controlPlane, facts, observed, running, worker } from "../../../testing/builders.ts";
-import { demandUnlisted } from "./demand-unlisted.ts";
+import { askAll, sendingOf } from "./define.ts";
+import type { Sending } from "./define.ts";
+import { unlisted } from "./demand-unlisted.ts";
 import type { Effects } from "./ports.ts";
 
 const leaver = "demo-10.0.0.3";
@@ -44,7 +46,8 @@ async function demand(name: string, stored: Stored = {}): Promise<void> {
   });
   const pool = now.recorded === undefined ? {} : { pool: now.recorded.metadata.name };
   const known = facts({ machines: [configured("10.0.0.3", role, "demo", { name, ...pool })] });
-  await demandUnlisted(name, { client: createKubeClient(api.transport()), seen, facts: () => known } as Effects);
+  const effects = { client: createKubeClient(api.transport()), seen, facts: () => known } as Effects;
+  await askAll(unlisted, sendingOf<Sending<{ readonly machine: string }>>({ machine: name }, effects, {}));
 }
 
 const handMade = { metadata: { namespace: "default", name: leaver } };

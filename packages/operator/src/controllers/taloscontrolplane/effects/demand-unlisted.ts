@@ -3,17 +3,14 @@ import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operat
 import { EffectError } from "../../../errors.ts";
 import { machineFact } from "../record/facts.ts";
 import type { MachineName } from "../../../model/machine.ts";
-import type { Effects } from "./ports.ts";
+import type { Checks, Sending } from "./define.ts";
 
-/**
- * Reads the specs live and fails unless a person's wish stands that this machine leaves: its pool is there, is not being deleted, is reconciled, and does not
- * list the machine. What a cache does not show proves nothing; an empty answer least of all.
- *
- * @throws EffectError `PRECONDITION_GONE`
- */
-export async function demandUnlisted(machine: MachineName, effects: Effects): Promise<void> {
+type Asked = Sending<{ readonly machine: MachineName }>;
+
+/** The specs as they are stored now. What a cache does not show proves nothing; an empty answer least of all. */
+const specsNow = async ({ action: { machine }, effects }: Asked) => {
   const { client, seen } = effects;
-  const { namespace = "", name, uid } = seen.controlPlane.metadata;
+  const { namespace = "", name } = seen.controlPlane.metadata;
   const leaver = seen.former.find(({ declared }) => declared.name === machine)?.declared;
   const poolName = leaver?.owner.kind === "TalosWorker" ? leaver.owner.name : undefined;
   // Whose a worker is stands in its TalosMachine, which people can edit; the record knows whose it was.
@@ -26,18 +23,58 @@ export async function demandUnlisted(machine: MachineName, effects: Effects): Pr
     recorded === poolName ? undefined : pool(recorded),
     client.resource<TalosMachine>(talosMachineResource).tryGet({ namespace, name: machine }),
   ]);
-  const gone = (why: string): EffectError => new EffectError("PRECONDITION_GONE", `${machine} is left alone: ${why}`);
-  if (controlPlane === undefined || controlPlane.metadata.uid !== uid) throw gone("its TalosControlPlane is not there");
-  if (poolName !== undefined && worker === undefined) throw gone("its TalosWorker is not there");
-  for (const pool of worker === undefined ? [controlPlane] : [controlPlane, worker]) {
-    if (pool.metadata.deletionTimestamp !== undefined) throw gone(`${pool.kind} ${pool.metadata.name} is being deleted`);
-    if (reconcileModeOf(pool.metadata) !== "reconcile") throw gone(`${pool.kind} ${pool.metadata.name} is not reconciled`);
-    if (namesIn(pool).includes(machine)) throw gone(`${pool.kind} ${pool.metadata.name} lists it`);
-  }
-  if (poolBefore !== undefined && namesIn(poolBefore).includes(machine)) throw gone(`TalosWorker ${poolBefore.metadata.name} lists it`);
-  if (worker !== undefined && worker.spec?.controlPlaneRef?.name !== name) throw gone("its TalosWorker belongs to another control plane");
-  const isHandMade = object !== undefined && !(object.metadata.ownerReferences ?? []).some((reference) => reference.controller === true);
-  if (isHandMade && object.metadata.deletionTimestamp === undefined) throw gone("its TalosMachine was made by hand and is there");
+  const pools = (worker === undefined ? [controlPlane] : [controlPlane, worker]).filter((one) => one !== undefined);
+  return { controlPlane, poolName, worker, poolBefore, object, pools };
+};
+
+/**
+ * A person's wish stands that this machine leaves: its pool is there, is not being deleted, is reconciled, and does not list the machine. The specs are read
+ * live.
+ */
+export const unlisted = {
+  sameControlPlane: async (sending) => {
+    const { controlPlane } = await sending.ask(specsNow);
+    if (controlPlane === undefined || controlPlane.metadata.uid !== sending.effects.seen.controlPlane.metadata.uid)
+      throw leftAlone(sending, "its TalosControlPlane is not there");
+  },
+  pool: async (sending) => {
+    const { poolName, worker } = await sending.ask(specsNow);
+    if (poolName !== undefined && worker === undefined) throw leftAlone(sending, "its TalosWorker is not there");
+  },
+  poolStays: async (sending) => {
+    const going = (await sending.ask(specsNow)).pools.find((pool) => pool.metadata.deletionTimestamp !== undefined);
+    if (going !== undefined) throw leftAlone(sending, `${going.kind} ${going.metadata.name} is being deleted`);
+  },
+  poolReconciled: async (sending) => {
+    const paused = (await sending.ask(specsNow)).pools.find((pool) => reconcileModeOf(pool.metadata) !== "reconcile");
+    if (paused !== undefined) throw leftAlone(sending, `${paused.kind} ${paused.metadata.name} is not reconciled`);
+  },
+  unlisted: async (sending) => {
+    const listing = (await sending.ask(specsNow)).pools.find((pool) => namesIn(pool).includes(sending.action.machine));
+    if (listing !== undefined) throw leftAlone(sending, `${listing.kind} ${listing.metadata.name} lists it`);
+  },
+  unlistedBefore: async (sending) => {
+    const { poolBefore } = await sending.ask(specsNow);
+    if (poolBefore !== undefined && namesIn(poolBefore).includes(sending.action.machine))
+      throw leftAlone(sending, `TalosWorker ${poolBefore.metadata.name} lists it`);
+  },
+  poolOfCluster: async (sending) => {
+    const { worker } = await sending.ask(specsNow);
+    const { name } = sending.effects.seen.controlPlane.metadata;
+    if (worker !== undefined && worker.spec?.controlPlaneRef?.name !== name)
+      throw leftAlone(sending, "its TalosWorker belongs to another control plane");
+  },
+  notByHand: async (sending) => {
+    const { object } = await sending.ask(specsNow);
+    const isHandMade = object !== undefined && !(object.metadata.ownerReferences ?? []).some((reference) => reference.controller === true);
+    if (isHandMade && object.metadata.deletionTimestamp === undefined)
+      throw leftAlone(sending, "its TalosMachine was made by hand and is there");
+  },
+} as const satisfies Checks<Asked>;
+
+/** A person's wish does not stand, or not any more. */
+export function leftAlone({ action }: Asked, why: string): EffectError {
+  return new EffectError("PRECONDITION_GONE", `${action.machine} is left alone: ${why}`);
 }
 
 /** Names of the machines that a pool lists, whether their references lead anywhere or not. */

@@ -3,6 +3,7 @@ import { EffectError } from "../../../errors.ts";
 import type { LatestWords } from "../../shared/latest.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed } from "../../../model/observation.ts";
+import type { Check, Sending } from "./define.ts";
 
 /**
  * Asks whether a machine and its worker pool say by themselves that they are to be left alone. Whoever pauses one of them relies on the word from then on; what
@@ -23,3 +24,6 @@ export async function demandUnpaused(machine: MachineName, latest: LatestWords, 
       throw new EffectError("MODE_CHANGED", `${object.kind} ${object.metadata.name} says ${mode}`);
   }
 }
+
+/** Neither the machine nor its pool says by now that it is to be left alone. */
+export const unpaused: Check<Sending<{ readonly machine: MachineName }>> = ({ action, effects }) => effects.demandUnpaused(action.machine);

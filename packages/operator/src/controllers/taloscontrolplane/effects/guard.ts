@@ -2,7 +2,7 @@ import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock, ScheduledTimer, Timers } from "@talos-operator/ports";
-import { EffectError } from "../../../errors.ts";
+import { EffectError, isEffectError } from "../../../errors.ts";
 import type { Leading } from "../../../leading.ts";
 import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
 import { readRecord } from "../record/facts-codec.ts";
@@ -16,6 +16,53 @@ const LEASE_MARGIN_MS = 500;
 
 /** Longest that an effect which could be sent waits for others of its pass, to read with them. */
 const GATHER_MS = 50;
+
+/** What is looked at last, of all effects that ask at the same time. */
+export interface LastReading {
+  /** `undefined` = there is no record, or nobody can read it. */
+  readonly facts: ClusterFacts | undefined;
+  readonly isLeading: boolean;
+  /** What people say against it by now. */
+  readonly word: EffectError | undefined;
+}
+
+/** Why an effect is held back at the last moment, by name, in the order in which it is asked. */
+export type LastLook = (
+  reading: LastReading,
+  about: {
+    readonly holds: (facts: ClusterFacts) => boolean;
+    readonly now: number;
+    /** Of the lease, milliseconds. */
+    readonly leftMs: number;
+    readonly demandAlone: (isAdopted: boolean) => Promise<void>;
+  },
+) => void | Promise<void>;
+
+/** @see LastLook */
+export const lastLooks = {
+  word: ({ word }) => {
+    if (word !== undefined) throw word;
+  },
+  lease: ({ isLeading }) => {
+    if (!isLeading) throw new EffectError("NOT_LEADING", "another process holds the lease");
+  },
+  intent: ({ facts }, { holds }) => {
+    if (facts === undefined || !holds(facts))
+      throw new EffectError("RECORD_CHANGED", "the ClusterRecord does not hold the intent of this effect any more");
+  },
+  // Both at once were written by clocks that differ: the snapshot is let end.
+  snapshot: ({ facts }, { now }) => {
+    if (controlPlaneIntent(facts) !== undefined && snapshotStands(facts, now))
+      throw new EffectError("RECORD_CHANGED", `a snapshot is being taken from ${facts.snapshot.machine}`);
+  },
+  oneOperator: async ({ facts }, { demandAlone }) => {
+    const isAdopted = facts?.importedAt !== undefined;
+    if (isAdopted || (facts?.intents.length ?? 0) > 0) await demandAlone(isAdopted);
+  },
+  timeLeft: (_reading, { leftMs }) => {
+    if (leftMs < 1_000) throw new EffectError("NOT_LEADING", "the lease ends before the effect could be answered");
+  },
+} as const satisfies Readonly<Record<string, LastLook>>;
 
 /** The last check before a send: do we still lead, and does the record still say what the decision was made on? */
 export interface Guard {
@@ -48,6 +95,7 @@ interface Gathering {
 /**
  * @param demandReconciled fails when people want the cluster to be left alone
  * @param demandAlone fails while another operator is at work; asked before what disturbs machines, and before everything on a cluster that others made
+ * @param looks default: all
  */
 export function createGuard(
   key: ObjectKey,
@@ -57,8 +105,9 @@ export function createGuard(
   demandAlone: (isAdopted: boolean) => Promise<void>,
   timers: Timers,
   clock: Clock,
+  looks: Readonly<Record<string, LastLook>> = lastLooks,
 ): Guard {
-  let reading: Promise<ClusterFacts | undefined> | undefined;
+  let reading: Promise<LastReading> | undefined;
   let gathering: Gathering | undefined;
   const beginWhenAll = (): void => {
     if (gathering !== undefined && gathering.asked + gathering.ended >= gathering.expected) gathering.begin();
@@ -71,14 +120,13 @@ export function createGuard(
     beginWhenAll();
     await all;
   };
-  const read = async (): Promise<ClusterFacts | undefined> => {
-    const [record, isLeading] = await Promise.all([
+  const read = async (): Promise<LastReading> => {
+    const [record, isLeading, word] = await Promise.all([
       client.resource<ClusterRecord>(clusterRecordResource).tryGet(key),
       leading.confirm(),
-      demandReconciled(),
+      wordOf(demandReconciled),
     ]);
-    if (!isLeading) throw new EffectError("NOT_LEADING", "another process holds the lease");
-    return record === undefined ? undefined : readRecord(record)?.facts;
+    return { facts: record === undefined ? undefined : readRecord(record)?.facts, isLeading, word };
   };
   return {
     gather(effects) {
@@ -111,17 +159,25 @@ export function createGuard(
         };
         begun.then(forget, forget);
       }
-      const facts = await reading;
-      if (facts === undefined || !holds(facts))
-        throw new EffectError("RECORD_CHANGED", "the ClusterRecord does not hold the intent of this effect any more");
-      // Both at once were written by clocks that differ: the snapshot is let end.
-      if (controlPlaneIntent(facts) !== undefined && snapshotStands(facts, clock.now()))
-        throw new EffectError("RECORD_CHANGED", `a snapshot is being taken from ${facts.snapshot.machine}`);
-      const isAdopted = facts.importedAt !== undefined;
-      if (isAdopted || facts.intents.length > 0) await demandAlone(isAdopted);
-      const left = leading.remainingMs() - LEASE_MARGIN_MS;
-      if (left < 1_000) throw new EffectError("NOT_LEADING", "the lease ends before the effect could be answered");
-      return Math.min(LONGEST_EFFECT_MS, left);
+      const last = await reading;
+      for (const look of Object.values(looks)) await look(last, { holds, now: clock.now(), leftMs: leftOf(leading), demandAlone });
+      return Math.min(LONGEST_EFFECT_MS, leftOf(leading));
     },
   };
+}
+
+/** Of the lease, without the margin. */
+function leftOf(leading: Leading): number {
+  return leading.remainingMs() - LEASE_MARGIN_MS;
+}
+
+/** What a demand fails with. */
+async function wordOf(demand: () => Promise<void>): Promise<EffectError | undefined> {
+  try {
+    await demand();
+    return undefined;
+  } catch (thrown) {
+    if (isEffectError(thrown)) return thrown;
+    throw thrown;
+  }
 }

@@ -5,8 +5,8 @@ import type { CertificateMachine } from "../../../workload/kubelet-certificates/
 import type { Approver } from "../../../workload/kubelet-certificates/cluster-certificates.ts";
 import { approvesCertificates } from "../rules/tend-certificates.ts";
 import { machineFact } from "../record/facts.ts";
+import { defineEffect } from "./define.ts";
 import { placeOf } from "./tend-nodes.ts";
-import type { Action } from "../../../model/effect.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type { ClusterFacts } from "../../../model/record.ts";
 import type { Effects } from "./ports.ts";
@@ -14,13 +14,27 @@ import type { Effects } from "./ports.ts";
 /** Names under which pods and people reach the API: nobody serves under them but the API. */
 const apiNames = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", "localhost"];
 
-/** Lists the certificate requests of kubelets beside the passes, and has those approved that may be. */
-export function tendCertificates({ approves }: Extract<Action, { readonly kind: "TendCertificates" }>, effects: Effects): void {
-  const { session, seen, log } = effects;
-  if (session.certificates === undefined) throw new EffectError("PRECONDITION_GONE", "there is no client of the cluster's own API");
-  const approver = approves && approvesCertificates(seen) ? approverOf(effects) : undefined;
-  session.certificates.look(placeOf(effects), approver, log);
+declare module "../../../model/effect.ts" {
+  interface EffectParameters {
+    /** Lists the certificate requests of kubelets beside the passes, and approves what a person lets us and the machines bear out. */
+    TendCertificates: { readonly approves: boolean };
+  }
 }
+
+/** Lists the certificate requests of kubelets beside the passes, and has those approved that may be. */
+export const tendCertificates = defineEffect("TendCertificates", {
+  inventory: "WL1",
+  at: "workload",
+  disrupts: "nothing",
+  carryOut({ action: { approves }, effects }) {
+    const { session, seen, log } = effects;
+    if (session.certificates === undefined) throw new EffectError("PRECONDITION_GONE", "there is no client of the cluster's own API");
+    const approver = approves && approvesCertificates(seen) ? approverOf(effects) : undefined;
+    session.certificates.look(placeOf(effects), approver, log);
+  },
+  step: () => undefined,
+  afterwards: (seen) => ({ ...seen, certificates: { at: seen.now, isAsking: false, pending: seen.certificates?.pending ?? [] } }),
+});
 
 function approverOf(effects: Effects): Approver {
   const { seen, guard, session } = effects;

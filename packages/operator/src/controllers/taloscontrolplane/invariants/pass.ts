@@ -1,3 +1,5 @@
+import { definitionOf } from "../effects/definitions.ts";
+import type { DisruptiveKind, MachineKind } from "../effects/definitions.ts";
 import { machineFact } from "../record/facts.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -29,50 +31,22 @@ export function passOf(assessed: Assessment, actions: readonly Action[]): Pass {
 }
 
 /** An action that a machine is asked to do. */
-export type MachineAction = Extract<
-  Action,
-  {
-    readonly kind:
-      | "ConfigureMachine"
-      | "BootstrapEtcd"
-      | "ResetMachine"
-      | "LeaveEtcd"
-      | "ForfeitLeadership"
-      | "RemoveMember"
-      | "ApplyConfig"
-      | "KeepConfig"
-      | "WriteMeta"
-      | "RebootMachine";
-  }
->;
+export type MachineAction = Extract<Action, { readonly kind: MachineKind }>;
 
 /** One that takes a machine or its member down, or may. */
-export type DisruptiveAction = Exclude<MachineAction, { readonly kind: "ConfigureMachine" | "BootstrapEtcd" | "KeepConfig" }>;
-
-const asked: ReadonlySet<Action["kind"]> = new Set<MachineAction["kind"]>([
-  "ConfigureMachine",
-  "BootstrapEtcd",
-  "ResetMachine",
-  "LeaveEtcd",
-  "ForfeitLeadership",
-  "RemoveMember",
-  "ApplyConfig",
-  "KeepConfig",
-  "WriteMeta",
-  "RebootMachine",
-]);
+export type DisruptiveAction = Extract<Action, { readonly kind: DisruptiveKind }>;
 
 export function asksMachine(action: Action): action is MachineAction {
-  return asked.has(action.kind);
+  return definitionOf(action).at === "machine";
 }
 
 export function isDisruptive(action: Action): action is DisruptiveAction {
-  return asksMachine(action) && action.kind !== "ConfigureMachine" && action.kind !== "BootstrapEtcd" && action.kind !== "KeepConfig";
+  return asksMachine(action) && definitionOf(action).disrupts !== "nothing";
 }
 
 /** Whom an action concerns: of a member that is removed its machine, whoever is asked. */
-export function machineOf({ machine }: MachineAction): MachineName {
-  return typeof machine === "string" ? machine : machine.name;
+export function machineOf(action: MachineAction): MachineName {
+  return definitionOf(action).machine?.(action) ?? "";
 }
 
 /** Its role by what is declared, else by what the record says. */

@@ -1,6 +1,7 @@
 import { stateOf } from "../conditions/machine-state.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
-import { mayConfigureNow } from "./plan-machines.ts";
+import { configureMachine } from "../effects/configure-machine.ts";
+import { mayAskAgain } from "../effects/define.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
@@ -28,7 +29,7 @@ export function certificateSource(
   const { declared, look, fact } = found;
   const names = waiting.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ");
   return {
-    actions: mayConfigureNow(seen, declared.name)
+    actions: mayAskAgain(seen, configureMachine, declared.name)
       ? [{ kind: "ConfigureMachine", machine: declared, ifSpki: look.spki, installDisk: fact.installDisk, isForWipe: true }]
       : [],
     message: `${declared.name} takes the configuration that was meant for it: workers get their certificates through a control plane, and these must be wiped first: ${names}.`,

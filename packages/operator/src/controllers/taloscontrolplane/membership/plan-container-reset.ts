@@ -4,7 +4,12 @@ import { withIntent, withoutIntent } from "../record/facts.ts";
 import { endOfContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
 import { viaOf } from "./plan-member-removal.ts";
 import { memberHeld, resetHeld } from "./removal-held.ts";
-import { closed, listed, mayAskAgain, memberOf, released, resetIntent, waits } from "./removal.ts";
+import { closed, listed, memberOf, released, resetIntent, waits } from "./removal.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { forfeitLeadership } from "../effects/forfeit-leadership.ts";
+import { leaveEtcd } from "../effects/leave-etcd.ts";
+import { removeMember } from "../effects/remove-member.ts";
+import { resetMachine } from "../effects/reset-machine.ts";
 import type { Leaver } from "./removal.ts";
 import type { EtcdMember } from "../../../model/look.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -86,7 +91,7 @@ export function pursueContainerReset(
     const voter = view.voters.find(({ id }) => id === member.id);
     const isOver = seen.now >= intent.deadline;
     // While it leaves it is ill, and still listed by those who were looked at before.
-    if (!mayAskAgain(seen, `LeaveEtcd/${fact.name}`)) return say("Resetting", wordsOfLeaving(fact.name));
+    if (!mayAskAgain(seen, leaveEtcd, fact.name)) return say("Resetting", wordsOfLeaving(fact.name));
     if (voter?.isHealthy !== true || isBack || isOver) return removedByAnother(assessed, facts, intent, leaver, member, view);
     return leaves(assessed, facts, intent, leaver, member);
   }
@@ -113,7 +118,9 @@ function stops(assessed: Assessment, facts: ClusterFacts, intent: IntentFact, le
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
   const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "remove", member: "none", under: intent });
   if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
-  const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) ? [{ kind: "ResetMachine", ...target, ifUnlisted: "no-member" }] : [];
+  const actions: Action[] = mayAskAgain(seen, resetMachine, fact.name)
+    ? [{ kind: "ResetMachine", ...target, ifUnlisted: "no-member" }]
+    : [];
   const said = `${fact.name} has left etcd and is stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`;
   return {
     facts: actions.length > 0 ? inTime(seen, facts, leaver, intent) : facts,
@@ -134,11 +141,11 @@ function leaves(assessed: Assessment, facts: ClusterFacts, intent: IntentFact, {
   if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
   const view = assessed.etcd;
-  const kind = view.kind === "known" && view.leader === member.id ? "ForfeitLeadership" : "LeaveEtcd";
-  const actions: Action[] = mayAskAgain(seen, `${kind}/${fact.name}`) ? [{ kind, ...target }] : [];
+  const effect = view.kind === "known" && view.leader === member.id ? forfeitLeadership : leaveEtcd;
+  const actions: Action[] = mayAskAgain(seen, effect, fact.name) ? [{ kind: effect.kind, ...target }] : [];
   return say(
     "Resetting",
-    kind === "LeaveEtcd" ? wordsOfLeaving(fact.name) : `${fact.name} hands the leadership of etcd over before it leaves.`,
+    effect === leaveEtcd ? wordsOfLeaving(fact.name) : `${fact.name} hands the leadership of etcd over before it leaves.`,
     actions,
   );
 }
@@ -160,7 +167,7 @@ function removedByAnother(
   const slot = controlPlaneSlot(assessed, facts, { machine: fact.name, why: "replace", member: member.id, under: intent });
   if (slot.kind === "held") return { facts, actions: [], removals: [memberHeld(fact, slot.holder)] };
   const via = viaOf(seen, facts, view, fact.name);
-  const mayAsk = via !== undefined && mayAskAgain(seen, `RemoveMember/${member.id}`);
+  const mayAsk = via !== undefined && mayAskAgain(seen, removeMember, member.id);
   return {
     facts,
     actions: mayAsk ? [{ kind: "RemoveMember", machine: fact.name, memberId: member.id, via }] : [],

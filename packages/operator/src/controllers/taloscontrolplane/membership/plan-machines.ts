@@ -2,14 +2,15 @@ import { annotations, MAX_KNOWN_MACHINES } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../../config/install-disk.ts";
 import { contractOf } from "../../../config/render.ts";
-import { elapsedMs } from "../../../elapsed.ts";
 import { wantedDisk, wantedSelector } from "../../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../config-changes/config-hash.ts";
 import { platformOf } from "../config-changes/platform-of.ts";
+import { configureMachine } from "../effects/configure-machine.ts";
+import { mayAskAgain } from "../effects/define.ts";
 import { FactsDraft } from "../record/facts-draft.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withMachines } from "../record/facts.ts";
 import { RecordRoom, withoutLongGone } from "../record/room.ts";
-import { asMade } from "../spec/fixed-properties.ts";
+import { asMade, installedVersion } from "../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { isMadeAnew, isOnlyTold, withTold } from "./told-machines.ts";
 import { wordFor } from "./identity.ts";
@@ -22,12 +23,6 @@ import type { DeclaredMachine, MachineName } from "../../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { MachinePlan, PlannedConfiguration, StoppedMachine } from "../../../model/plans.ts";
 import type { Assessment } from "../../../model/assessment.ts";
-
-/** How long a machine may take to act on a configuration before it is sent again to the same key. */
-const RESEND_AFTER_MS = 30_000;
-
-/** After an unknown outcome: a short while in which the machine may show what happened. */
-const LOOK_AGAIN_MS = 1_000;
 
 /**
  * Decides for each machine: write down and configure, wait, or stop.
@@ -74,7 +69,7 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
         message: `Waits in maintenance mode at ${declared.address} with key ${look.spki}.`,
       });
     }
-    if (mayConfigureNow(seen, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
+    if (mayAskAgain(seen, configureMachine, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });
   }
   return { facts: notes.all(), configure, held, stopped };
 }
@@ -347,11 +342,6 @@ function factOf(
   };
 }
 
-/** What is installed on a machine that joins: what runs in the cluster; the spec's newer word is an upgrade. */
-export function installedVersion(facts: ClusterFacts, { role, version }: DeclaredMachine): string {
-  return facts.bootstrapDone !== undefined && role === "controlplane" && facts.talosVersion !== "" ? facts.talosVersion : version;
-}
-
 /** A person named the key that the machine shows. */
 function isVouchedFor({ controlPlane }: Observed, { spki }: InMaintenance): boolean {
   return controlPlane.metadata.annotations?.[annotations.acceptIdentity] === spki;
@@ -383,12 +373,4 @@ function metRunning(seen: Observed, facts: ClusterFacts, declared: DeclaredMachi
     releasedAt: undefined,
     metaHash: isMadeAnew(facts) && platform !== "container" ? UNSURE_META : wantedMeta(declared, platform).hash,
   };
-}
-
-/** Haste, not safety: a machine that just took its configuration needs a moment to act on it. */
-export function mayConfigureNow(seen: Observed, name: MachineName): boolean {
-  const sent = seen.sent.get(`Configure/${name}`);
-  if (sent === undefined) return true;
-  const wait = sent.outcome === "answered" ? RESEND_AFTER_MS : sent.outcome === "refused" ? RESEND_AFTER_MS : LOOK_AGAIN_MS;
-  return elapsedMs(sent.at, seen.now) >= wait;
 }

@@ -1,9 +1,11 @@
 import { machineFact, withDecisions, withIntent } from "../record/facts.ts";
 import { controlPlaneSlot } from "../disruption/control-plane-slot.ts";
 import { projectWithout } from "./quorum.ts";
-import { closed, isShown, LATE_MS, listed, mayAskAgain, memberOf, waits } from "./removal.ts";
+import { closed, isShown, LATE_MS, listed, memberOf, waits } from "./removal.ts";
 import { memberHeld } from "./removal-held.ts";
 import { isMadeAnew, isOnlyTold } from "./told-machines.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { removeMember as removal } from "../effects/remove-member.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { MachineName } from "../../../model/machine.ts";
 import type { Observed } from "../../../model/observation.ts";
@@ -82,9 +84,7 @@ export function pursueRemoval(assessed: Assessment, facts: ClusterFacts, intent:
   if (slot.kind === "held") return { facts, actions: [], removals: [memberHeld(fact, slot.holder)] };
   const via = viaOf(seen, facts, view);
   const actions: Action[] =
-    via === undefined || !mayAskAgain(seen, `RemoveMember/${memberId}`)
-      ? []
-      : [{ kind: "RemoveMember", machine: fact.name, memberId, via }];
+    via === undefined || !mayAskAgain(seen, removal, memberId) ? [] : [{ kind: "RemoveMember", machine: fact.name, memberId, via }];
   return { ...say("RemovingMember", `Member ${memberId} of ${fact.name}, which is gone, is being removed from etcd.`), actions };
 }
 

@@ -7,7 +7,10 @@ import { readyToDisturb } from "./drain.ts";
 import { waitsForEtcd } from "./etcd-view.ts";
 import { pursueContainerReset } from "./plan-container-reset.ts";
 import { resetHeld } from "./removal-held.ts";
-import { closed, isWiped, LATE_MS, mayAskAgain, memberListed, released, resetIntent, waits, wipeForbidden } from "./removal.ts";
+import { closed, isWiped, LATE_MS, memberListed, released, resetIntent, waits, wipeForbidden } from "./removal.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { forfeitLeadership } from "../effects/forfeit-leadership.ts";
+import { resetMachine } from "../effects/reset-machine.ts";
 import type { EtcdDoubt, EtcdQuorum } from "../../../model/etcd.ts";
 import type { Leaver } from "./removal.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -79,17 +82,16 @@ export function pursueReset(assessed: Assessment, facts: ClusterFacts, intent: I
   if (fact === undefined || machine === undefined || fact.releasedAt !== undefined)
     return closed(seen, facts, intent, "Gone", `${intent.machine} is not looked at any more.`);
   const leaver = { machine, fact };
-  const busy = (message: string): RemovalStep => ({ facts, actions: [], removals: [waits(fact, "Resetting", message)] });
+  const say = (reason: Removal["reason"], message: string): RemovalStep => ({
+    facts,
+    actions: [],
+    removals: [waits(fact, reason, message)],
+  });
+  const busy = (message: string): RemovalStep => say("Resetting", message);
   if (isWiped(facts, leaver)) {
     const isListed = isToldSince(seen, machine.look) ? memberListed(assessed, facts, fact) : undefined;
     if (isListed === undefined)
-      return {
-        facts,
-        actions: [],
-        removals: [
-          waits(fact, "WaitingForQuorum", `${fact.name} is wiped; it is released once etcd's members agree that it is none of them.`),
-        ],
-      };
+      return say("WaitingForQuorum", `${fact.name} is wiped; it is released once etcd's members agree that it is none of them.`);
     if (isListed) return closed(seen, facts, intent, "StillListed", `${fact.name} is wiped, and etcd still lists its member.`);
     return {
       facts: released(seen, facts, fact, "AnswersInMaintenance", `${fact.name} answers in maintenance mode and is no member of etcd.`),
@@ -114,7 +116,7 @@ export function pursueReset(assessed: Assessment, facts: ClusterFacts, intent: I
     if (seen.now < intent.deadline + LATE_MS) return busy(`${fact.name} is listed again; its reset may have been sent and is waited for.`);
     return closed(seen, facts, intent, "ListedAgain", `${fact.name} is listed again, and its reset did not take place.`);
   }
-  if (forbiddenNow !== undefined) return { facts, actions: [], removals: [waits(fact, "ConfirmationRequired", forbiddenNow)] };
+  if (forbiddenNow !== undefined) return say("ConfirmationRequired", forbiddenNow);
   const slot = resetSlot(assessed, facts, leaver, intent);
   if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
   const target = { machine: fact.name, address: intent.address, ifUuid: intent.uuid };
@@ -122,7 +124,7 @@ export function pursueReset(assessed: Assessment, facts: ClusterFacts, intent: I
   const member = machine.look.etcd?.localMember;
   const isVoter = view.kind === "known" && view.voters.some(({ id }) => id === member);
   if (view.kind === "known" && isVoter && view.voters.length > 1 && view.leader === member) {
-    const actions: Action[] = mayAskAgain(seen, `ForfeitLeadership/${fact.name}`) ? [{ kind: "ForfeitLeadership", ...target }] : [];
+    const actions: Action[] = mayAskAgain(seen, forfeitLeadership, fact.name) ? [{ kind: "ForfeitLeadership", ...target }] : [];
     return { facts, actions, removals: [waits(fact, "Resetting", `${fact.name} hands the leadership of etcd over before it leaves.`)] };
   }
   const how = isVoter
@@ -130,7 +132,7 @@ export function pursueReset(assessed: Assessment, facts: ClusterFacts, intent: I
     : facts.bootstrapDone === undefined
       ? ({ ifUnlisted: "no-etcd" } as const)
       : ({ isGraceful: mayStillJoin(machine, view) && seen.now < intent.deadline, ifUnlisted: "no-voter" } as const);
-  const actions: Action[] = mayAskAgain(seen, `Reset/${fact.name}`) ? [{ kind: "ResetMachine", ...target, ...how }] : [];
+  const actions: Action[] = mayAskAgain(seen, resetMachine, fact.name) ? [{ kind: "ResetMachine", ...target, ...how }] : [];
   // What is sent now has its own time to take place: by the old deadline its silence would count as that of a machine that failed.
   if (actions.length > 0 && seen.now >= intent.deadline) {
     const { recorded: _recorded, ...rest } = intent;

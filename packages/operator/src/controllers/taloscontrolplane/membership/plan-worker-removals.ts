@@ -2,6 +2,8 @@ import { isReadyNode } from "../conditions/machine-state.ts";
 import { controlPlaneMargin } from "../disruption/control-plane-margin.ts";
 import { poolBudgets } from "../disruption/pool-budget.ts";
 import type { Place, PoolBudgets } from "../disruption/pool-budget.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { resetMachine } from "../effects/reset-machine.ts";
 import { whyHeld } from "../disruption/slot-words.ts";
 import { once } from "../once.ts";
 import { endOfContainer, isContainer, isStop, KEEPS_VOLUMES, wordsOfEnd } from "./container-end.ts";
@@ -9,7 +11,7 @@ import { readyToDisturb } from "./drain.ts";
 import { FactsDraft } from "../record/facts-draft.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { IntentRoom } from "../record/room.ts";
-import { isWiped, LATE_MS, leaversOf, mayAskAgain, policyOf, poolOf, resetIntent, unreachable, waits, wipeForbidden } from "./removal.ts";
+import { isWiped, LATE_MS, leaversOf, policyOf, poolOf, resetIntent, unreachable, waits, wipeForbidden } from "./removal.ts";
 import type { Leaver } from "./removal.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -125,7 +127,7 @@ function begin(planning: Planning, leaver: Leaver): Removal {
 /** Goes on with a wipe that stands in the record. */
 function pursue({ assessed: { seen }, actions }: Planning, { machine, fact }: Leaver, intent: IntentFact): Removal {
   const isAtWork = machine.look.kind === "running" && machine.look.stage === "resetting" && seen.now < intent.deadline;
-  if (!isAtWork && seen.mayDisturb && mayAskAgain(seen, `Reset/${fact.name}`))
+  if (!isAtWork && seen.mayDisturb && mayAskAgain(seen, resetMachine, fact.name))
     actions.push({
       kind: "ResetMachine",
       machine: fact.name,

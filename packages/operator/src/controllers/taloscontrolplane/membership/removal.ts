@@ -1,6 +1,5 @@
 import { annotations } from "@talos-operator/api";
 import type { DeletionPolicy, TalosWorker } from "@talos-operator/api";
-import { elapsedMs } from "../../../elapsed.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withoutIntent } from "../record/facts.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { wordFor } from "./identity.ts";
@@ -12,12 +11,6 @@ import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { EtcdQuorum } from "../../../model/etcd.ts";
 import type { Removal, RemovalStep } from "../../../model/plans.ts";
 import type { Assessment } from "../../../model/assessment.ts";
-
-/** A machine that accepted a reset gets this long before it is asked again. Milliseconds. */
-const RESEND_AFTER_MS = 60_000;
-
-/** After an unknown outcome the machine gets a short while to show what happened. Milliseconds. */
-const LOOK_AGAIN_MS = 2_000;
 
 /** From the wish to wipe a machine until it has to answer in maintenance mode; only after this it is missed. Milliseconds. */
 const WIPE_TAKES_MS = 10 * 60_000;
@@ -126,12 +119,6 @@ export function wipeForbidden(seen: Observed, { machine }: Leaver): string | und
 /** What happens to the machines of a pool that are taken away. Default: they are wiped. */
 export function policyOf(spec: { readonly deletionPolicy?: DeletionPolicy } | undefined): DeletionPolicy {
   return spec?.deletionPolicy ?? "reset";
-}
-
-/** Haste, not safety: what was just sent gets a while to show its effect. */
-export function mayAskAgain(seen: Observed, effect: string): boolean {
-  const sent = seen.sent.get(effect);
-  return sent === undefined || elapsedMs(sent.at, seen.now) >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
 }
 
 /**

@@ -4,11 +4,12 @@ import { withoutHeld } from "../held.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { etcdQuorum, projectWithout } from "../membership/quorum.ts";
 import { waitingOf } from "../rules/wait.ts";
-import { afterwards, asIfBooted } from "./afterwards.ts";
+import { asIfBooted } from "./afterwards.ts";
 import { withAssumedNodes } from "./afterwards-nodes.ts";
 import { hashOfSteps } from "./plan.ts";
-import { joined, stepOf } from "./step-of.ts";
-import type { StepWords } from "./step-of.ts";
+import { definitionOf } from "../effects/definitions.ts";
+import { joined } from "./step-of.ts";
+import type { Step, StepWords } from "./step-of.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { Assessment } from "../../../model/assessment.ts";
@@ -18,8 +19,6 @@ import { assess } from "../assess.ts";
 
 /** Passes that are played at most; a cluster of a thousand machines needs a few dozen. */
 const MOST_PASSES = 400;
-
-type Step = StepWords & { readonly quorum?: string };
 
 /**
  * Plays the rules forward from what was seen, and tells what would be done: each action in its order, and each wait with what it is for.
@@ -93,17 +92,17 @@ function carriedOut(
   | { readonly kind: "ends"; readonly waiting: Waiting | undefined; readonly isWhole: boolean } {
   let seen = from;
   for (const action of actions) {
-    const step = stepOf(action, seen);
-    const quorum = quorumAt(seen, step);
-    // Looking is no step of a plan.
-    if (action.kind !== "LookAtNodes" && action.kind !== "TendCertificates") steps.push(quorum === undefined ? step : { ...step, quorum });
-    const next = afterwards(seen, action);
+    const definition = definitionOf(action);
+    const words = definition.step(action, seen);
+    const quorum = words === undefined ? undefined : quorumAt(seen, words);
+    if (words !== undefined) steps.push({ ...words, action: action.kind, ...(quorum === undefined ? {} : { quorum }) });
+    const next = definition.afterwards(seen, action);
     if (next === undefined) {
       // With the finalizer of the control plane the object is gone: nothing is left to plan.
       if (action.kind === "RemoveFinalizer") return { kind: "ends", waiting: undefined, isWhole: true };
       const waiting: Waiting = {
         reason: "Unobserved",
-        message: `What follows depends on what ${step.machine ?? "the cluster"} shows then.`,
+        message: `What follows depends on what ${words?.machine ?? "the cluster"} shows then.`,
       };
       return { kind: "ends", waiting, isWhole: false };
     }

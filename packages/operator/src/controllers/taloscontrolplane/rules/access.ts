@@ -1,5 +1,7 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
-import { elapsedMs } from "../../../elapsed.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { askedForKubeconfig, writeKubeconfig } from "../effects/write-kubeconfig.ts";
+import { writeTalosconfig } from "../effects/write-talosconfig.ts";
 import type { Action } from "../../../model/effect.ts";
 import type { Observed, Seen, SeenAccess, SeenMachine } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
@@ -9,9 +11,6 @@ const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 
 /** A machine may be so far ahead of the operator's clock and still take its certificates. */
 const AHEAD_MS = 15 * 60_000;
-
-/** After a renewal: what a machine gives may be no better than what it replaces. */
-const RENEW_AGAIN_MS = 60_000;
 
 /**
  * Writes kubeconfig and talosconfig once etcd is bootstrapped: when missing, or close to their end, and a talosconfig when every machine that it leads to left. A
@@ -26,14 +25,14 @@ export const keepAccess: Rule = {
     const actions: Action[] = [];
     const owner = accessOwner(seen);
     const via = whomToAsk(seen);
-    if (via !== undefined && isDue(seen.kubeconfig, seen.now) && !wasJustTried(seen, "WriteKubeconfig", seen.kubeconfig))
+    if (via !== undefined && isDue(seen.kubeconfig, seen.now) && mayTry(seen, writeKubeconfig, seen.kubeconfig))
       actions.push({ kind: "WriteKubeconfig", secret: kubeconfigSecretName(owner), via: via.declared.address });
     // An address that a reference has not given yet leads nowhere, for as long as the talosconfig lives.
     const endpoints = seen.machines.flatMap(({ declared }) =>
       declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
     );
     const isTalosconfigDue = isDue(seen.talosconfig, seen.now) || leadsToNobody(seen, endpoints);
-    if (isTalosconfigDue && mayBeDated(seen, seen.talosconfig) && !wasJustTried(seen, "WriteTalosconfig", seen.talosconfig)) {
+    if (isTalosconfigDue && mayBeDated(seen, seen.talosconfig) && mayTry(seen, writeTalosconfig, seen.talosconfig)) {
       if (endpoints.length > 0) actions.push({ kind: "WriteTalosconfig", secret: talosconfigSecretName(owner), endpoints });
     }
     return actions.length === 0 ? undefined : { actions };
@@ -45,19 +44,13 @@ export function accessOwner(seen: Pick<Observed, "controlPlane">): string {
   return seen.controlPlane.metadata.ownerReferences?.[0]?.name ?? seen.controlPlane.metadata.name;
 }
 
-/** What a control plane is remembered by that was asked for a kubeconfig. */
-export function askedForKubeconfig(address: string): string {
-  return `WriteKubeconfig/${address}`;
-}
-
 /** The control plane whose turn it is: one that was not asked yet, else the one that was asked longest ago. */
 function whomToAsk(seen: Observed): SeenMachine | undefined {
   const asked = ({ declared }: SeenMachine): ReturnType<Observed["sent"]["get"]> => seen.sent.get(askedForKubeconfig(declared.address));
   const willing = seen.machines.filter((machine) => {
     const { declared, look } = machine;
     if (declared.role !== "controlplane" || look.kind !== "running" || look.etcd?.members === undefined) return false;
-    const last = asked(machine);
-    return last?.outcome !== "refused" || elapsedMs(last.at, seen.now) >= RENEW_AGAIN_MS;
+    return asked(machine)?.outcome !== "refused" || mayAskAgain(seen, writeKubeconfig, declared.address);
   });
   return willing.toSorted((a, b) => (asked(a)?.order ?? 0) - (asked(b)?.order ?? 0))[0];
 }
@@ -99,10 +92,8 @@ function leadsToNobody({ talosconfig, record }: Observed, endpoints: readonly st
   return written.length > 0 && written.every((one) => !endpoints.includes(one) && machines.some(({ address }) => address === one));
 }
 
-function wasJustTried(seen: Observed, effect: string, { kind }: Seen<SeenAccess>): boolean {
-  const sent = seen.sent.get(effect);
-  if (sent === undefined) return false;
-  // One that was written and is gone was deleted by somebody: it is made again at once.
-  const pauseMs = sent.outcome === "unknown" ? 2_000 : sent.outcome === "refused" || kind === "present" ? RENEW_AGAIN_MS : 0;
-  return elapsedMs(sent.at, seen.now) < pauseMs;
+/** One that was written and is gone was deleted by somebody: it is made again at once. */
+function mayTry(seen: Observed, effect: typeof writeKubeconfig | typeof writeTalosconfig, { kind }: Seen<SeenAccess>): boolean {
+  const { pauseMs } = effect.retry;
+  return mayAskAgain(seen, effect, undefined, kind === "present" ? pauseMs : { ...pauseMs, answered: 0 });
 }

@@ -1,4 +1,6 @@
 import { elapsedMs } from "../../../elapsed.ts";
+import { awaitedImage, bootstrapEtcd } from "../effects/bootstrap-etcd.ts";
+import { always, pauseLeftMs, rememberedAs } from "../effects/define.ts";
 import { machineAtEndpoint, onlyFounder } from "../membership/endpoint-founder.ts";
 import { withDecisions } from "../record/facts.ts";
 import { controlPlaneIntent, machineFact } from "../record/facts.ts";
@@ -21,25 +23,11 @@ import type { Assessment } from "../../../model/assessment.ts";
 /** How long a bootstrap call may take until its effect shows. */
 const DEADLINE_MS = 10 * 60_000;
 
-/** A target that refused (not far enough in its boot) is asked again after this. */
-const RETRY_REFUSED_MS = 500;
-
-/** A call whose reply was lost: the machine gets this long to show what happened. */
-const RETRY_UNKNOWN_MS = 1_000;
-
 /**
  * A Bootstrap ends a pull that is under way and has it begun anew, and until that has ended it dies with its caller: it waits for the image so long, counted
  * from the intent.
  */
 const LONGEST_IMAGE_WAIT_MS = 15_000;
-
-/** A target whose etcd has no image yet is asked whether it came after this. */
-const RETRY_IMAGE_MS = 1_000;
-
-/** A call that was answered is repeated only when the machine rebooted since, which the effect itself finds out; not before this. */
-const RETRY_ANSWERED_MS = 30_000;
-
-const RETRY_MS = { answered: RETRY_ANSWERED_MS, refused: RETRY_REFUSED_MS, unknown: RETRY_UNKNOWN_MS } as const;
 
 /**
  * bootstraps etcd exactly once in the life of a cluster.
@@ -115,17 +103,14 @@ function pursue(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact
   // What was seen before the last call is no news of what came of it.
   const isStopped = stoppedWithoutData(target.look.etcd) && !sentAfter(seen, target.look.at);
   if (!isStopped && !waitsForEtcd(target.look.etcd)) return undefined;
-  const sent = seen.sent.get("Bootstrap");
-  if (sent !== undefined) {
-    const wait = isStopped ? RETRY_UNKNOWN_MS : RETRY_MS[sent.outcome];
-    const left = wait - elapsedMs(sent.at, seen.now);
-    if (left > 0) return { actions: [], waiting: waitingFor(intent, sent.outcome, sent.detail), requeueAfterMs: left };
-  }
-  const awaited = seen.sent.get("BootstrapImage");
-  if (awaited !== undefined && !isStopped) {
-    const left = RETRY_IMAGE_MS - elapsedMs(awaited.at, seen.now);
-    if (left > 0) return { actions: [], waiting: { reason: "Bootstrapping", message: awaited.detail }, requeueAfterMs: left };
-  }
+  const { pauseMs } = bootstrapEtcd.retry;
+  const left = pauseLeftMs(seen, bootstrapEtcd, undefined, isStopped ? always(pauseMs.unknown) : pauseMs);
+  const sent = seen.sent.get(rememberedAs(bootstrapEtcd));
+  if (sent !== undefined && left > 0) return { actions: [], waiting: waitingFor(intent, sent.outcome, sent.detail), requeueAfterMs: left };
+  const awaited = seen.sent.get(rememberedAs(awaitedImage));
+  const imageLeft = pauseLeftMs(seen, awaitedImage);
+  if (awaited !== undefined && !isStopped && imageLeft > 0)
+    return { actions: [], waiting: { reason: "Bootstrapping", message: awaited.detail }, requeueAfterMs: imageLeft };
   if (controlPlanesOf(seen).some((machine) => machine.declared.name !== intent.machine && mayHoldData(facts, machine))) return undefined;
   return {
     actions: [bootstrap(seen, facts, intent)],
@@ -134,7 +119,7 @@ function pursue(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact
 }
 
 function sentAfter(seen: Observed, at: number): boolean {
-  const sent = seen.sent.get("Bootstrap");
+  const sent = seen.sent.get(rememberedAs(bootstrapEtcd));
   return sent !== undefined && sent.at >= at;
 }
 
@@ -161,7 +146,7 @@ function mayHoldData(facts: ClusterFacts, machine: SeenMachine): boolean {
 }
 
 function bootstrap(seen: Observed, facts: ClusterFacts, intent: BootstrapIntentFact): Action {
-  const onlyAfterReboot = seen.sent.get("Bootstrap")?.outcome === "answered";
+  const onlyAfterReboot = seen.sent.get(rememberedAs(bootstrapEtcd))?.outcome === "answered";
   const { machine, address, uuid: ifUuid, at } = intent;
   const isWaitedOut = elapsedMs(at, seen.now) >= LONGEST_IMAGE_WAIT_MS;
   const imageAwaitedSince = isWaitedOut ? undefined : at;

@@ -9,7 +9,6 @@ import type { SlotHolder } from "../disruption/control-plane-slot.ts";
 import { releaseOf, whyHeld } from "../disruption/slot-words.ts";
 import { wordFor } from "../membership/identity.ts";
 import { intentsThatFit } from "../record/room.ts";
-import { elapsedMs } from "../../../elapsed.ts";
 import { silentForMs } from "../../../looking/look.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { certificateSource } from "../membership/certificate-source.ts";
@@ -22,6 +21,8 @@ import { compareIdentity } from "../membership/proven-look.ts";
 import { endOfContainer, isContainer, isStop, KEEPS_VOLUMES, wordsOfEnd } from "../membership/container-end.ts";
 import { configMayArriveUntil } from "../membership/removal.ts";
 import { adopt, isOfAnother } from "./adoption.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { resetMachine } from "../effects/reset-machine.ts";
 import { releasePools } from "./release-pools.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -30,14 +31,8 @@ import type { Rule } from "../../../model/decision.ts";
 import type { Verdict } from "../../../model/plans.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 
-/** A machine that accepted a reset gets this long before it is asked again. */
-const RESEND_AFTER_MS = 60_000;
-
 /** Between its reset and its answer in maintenance mode a machine is silent; only after this it is missed. */
 const WIPE_TAKES_MS = 10 * 60_000;
-
-/** After an unknown outcome the machine gets a short while to show what happened. */
-const LOOK_AGAIN_MS = 2_000;
 
 /**
  * Takes a cluster, or a worker pool, down.
@@ -392,7 +387,7 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
     });
     const ifUuid = intent?.uuid ?? fact?.uuid ?? "";
     const isGraceful = leavesGracefully(assessed, machine);
-    if (mayResetNow(seen, declared.name))
+    if (seen.mayDisturb && mayAskAgain(seen, resetMachine, declared.name))
       resets.push({
         kind: "ResetMachine",
         machine: declared.name,
@@ -535,12 +530,6 @@ function mayWipe(seen: Observed): boolean {
 function isAbandoned(seen: Observed, { declared }: SeenMachine, facts: ClusterFacts | undefined): boolean {
   const named = seen.controlPlane.metadata.annotations?.[annotations.abandonMachine];
   return named !== undefined && named !== "" && named === wordFor(facts, declared.name, undefined);
-}
-
-function mayResetNow(seen: Observed, name: string): boolean {
-  if (!seen.mayDisturb) return false;
-  const sent = seen.sent.get(`Reset/${name}`);
-  return sent === undefined || elapsedMs(sent.at, seen.now) >= (sent.outcome === "answered" ? RESEND_AFTER_MS : LOOK_AGAIN_MS);
 }
 
 function waits(reason: ReasonOf<"Deleting">, seen: Observed, message: string): Verdict {

@@ -13,7 +13,10 @@ import {
   unheard,
 } from "../config-changes/config-intents.ts";
 import type { Ending } from "../config-changes/config-intents.ts";
-import { notSent, sentUnder, troubleOf, wasJustHeldBack, wasJustSent } from "../config-changes/config-probe.ts";
+import { notSent, sentUnder, troubleOf, wasJustHeldBack } from "../config-changes/config-probe.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { keepConfig } from "../effects/keep-config.ts";
+import { rebootMachine } from "../effects/reboot-machine.ts";
 import { withoutAwaited } from "../conditions/awaited-network.ts";
 import { FactsDraft } from "../record/facts-draft.ts";
 import { factsOf } from "../record/facts.ts";
@@ -31,10 +34,6 @@ import type { KnownConfig } from "../../../model/config.ts";
 
 /** A machine that boots, or takes settings back, during so many trials does so because of what it tries. */
 const MOST_TRIALS = 3;
-
-/** A call that was sent under an intent that allows its repetition is repeated no sooner. */
-const AGAIN_MS = 10_000;
-const REBOOT_AGAIN_MS = 120_000;
 
 /**
  * Ends open effects on configurations by what the machines show, and tells a machine to keep what it tries once it looks well from outside.
@@ -161,12 +160,7 @@ function tryStep(
       look.at >= since + SOAK_MS &&
       elapsedMs(since, seen.now) >= SOAK_MS &&
       seen.soaking?.has(intent.machine) !== true;
-    if (
-      !isLookedAt ||
-      !seen.mayDisturb ||
-      wasJustSent(seen, "KeepConfig", intent.machine, AGAIN_MS) ||
-      wasJustHeldBack(seen, intent.machine)
-    )
+    if (!isLookedAt || !seen.mayDisturb || !mayAskAgain(seen, keepConfig, intent.machine) || wasJustHeldBack(seen, intent.machine))
       return undefined;
     return {
       kind: "KeepConfig",
@@ -268,7 +262,7 @@ function rebootStep(
   const why = notSent(seen, "Reboot", intent);
   if (why !== undefined) return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${why}.` };
   // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.
-  if (isOver || wasJustSent(seen, "Reboot", intent.machine, REBOOT_AGAIN_MS) || wasJustHeldBack(seen, intent.machine)) return undefined;
+  if (isOver || !mayAskAgain(seen, rebootMachine, intent.machine) || wasJustHeldBack(seen, intent.machine)) return undefined;
   if (!mayStillBoot(assessed, intent, look.etcd?.localMember)) return undefined;
   return {
     kind: "RebootMachine",

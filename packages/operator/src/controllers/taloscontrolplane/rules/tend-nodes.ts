@@ -1,15 +1,17 @@
 import { elapsedMs } from "../../../elapsed.ts";
+import { mayAskAgain } from "../effects/define.ts";
+import { deleteNode } from "../effects/delete-node.ts";
+import { uncordon } from "../effects/uncordon.ts";
 import { factsOf } from "../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../../../model/record.ts";
 import type { Action } from "../../../model/effect.ts";
-import type { Observed, SentEffect } from "../../../model/observation.ts";
 import type { Rule } from "../../../model/decision.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 
 /** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */
 const LEFTOVER_LOOK_MS = { shortest: 10_000, longest: 30 * 60_000 } as const;
 
-/** After an effect whose end is not known. */
+/** After Nodes that could not be listed. */
 const TRY_AGAIN_MS = 30_000;
 
 /** So long after a machine was released its Node is looked at soon again. */
@@ -52,7 +54,7 @@ function uncordons(assessed: Assessment): readonly Action[] {
   const { seen } = assessed;
   if (elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS && seen.nodes?.cordoned.size === 0) return [];
   return assessed.idleCordons.flatMap(({ fact, node, isReady, up }): readonly Action[] =>
-    up === undefined || isReady === false || !mayTry(seen, `Uncordon/${fact.name}`)
+    up === undefined || isReady === false || !mayAskAgain(seen, uncordon, fact.name)
       ? []
       : [{ kind: "Uncordon", machine: fact.name, node, address: up.declared.address, ifUuid: fact.uuid }],
   );
@@ -60,7 +62,7 @@ function uncordons(assessed: Assessment): readonly Action[] {
 
 function deletions({ seen, leftNodes }: Assessment): readonly Action[] {
   return leftNodes.flatMap(({ fact, node }): readonly Action[] =>
-    node.isReady || !mayTry(seen, `DeleteNode/${fact.name}`) ? [] : [{ kind: "DeleteNode", machine: fact.name, node: node.name }],
+    node.isReady || !mayAskAgain(seen, deleteNode, fact.name) ? [] : [{ kind: "DeleteNode", machine: fact.name, node: node.name }],
   );
 }
 
@@ -82,9 +84,4 @@ function isLookDue(assessed: Assessment, facts: ClusterFacts): boolean {
     isLeft &&
     age >= Math.min(LEFTOVER_LOOK_MS.longest, Math.max(LEFTOVER_LOOK_MS.shortest, Math.min(...since, Number.POSITIVE_INFINITY) / 4))
   );
-}
-
-function mayTry(seen: Observed, effect: string): boolean {
-  const sent: SentEffect | undefined = seen.sent.get(effect);
-  return sent === undefined || elapsedMs(sent.at, seen.now) >= TRY_AGAIN_MS;
 }
