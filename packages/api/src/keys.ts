@@ -40,6 +40,13 @@ export const annotations = {
   /** A duration such as `30m`, default `10m`: when {@link annotations.drainPolicy} takes effect. */
   drainTimeout: `${OPERATOR_GROUP}/drain-timeout`,
   /**
+   * `preferred` (default), `required` or `off`, in any letter case: whether a snapshot of etcd is taken before what can cost its quorum or its data. On a
+   * TalosControlPlane, or on the TalosCluster that makes it; does not act once. Parse with {@link snapshotPolicyOf}.
+   */
+  snapshotBeforeRisk: `${OPERATOR_GROUP}/snapshot-before-risk`,
+  /** Value: names of machines, separated by commas. On a TalosEtcdBackup that is taken before they are disturbed. Set by the operator. */
+  takenBefore: `${OPERATOR_GROUP}/taken-before`,
+  /**
    * Value: a TalosMachine's name. Sends it once more the settings that it took back or refused, although they did not change, or those that this release
    * would write otherwise than it has them.
    */
@@ -92,6 +99,8 @@ export const labels = {
   component: `${OPERATOR_GROUP}/component`,
   /** Name of the TalosEtcdBackupSchedule that made a TalosEtcdBackup, as published; a name of more than 63 characters is cut by `labelValueFor`. */
   backupSchedule: `${TALOS_GROUP}/etcd-backup-schedule`,
+  /** Name of the TalosControlPlane, on a TalosEtcdBackup that is taken before something that can cost its quorum or its data; cut by `labelValueFor`. */
+  beforeRisk: `${OPERATOR_GROUP}/before-risk`,
   /** Name and namespace of the TalosClusterAddon that made a TalosClusterAddonRelease, `<namespace>.<name>`; cut by `labelValueFor`. */
   addon: `${OPERATOR_GROUP}/addon`,
   /** What a Job, its pod and its Secret are for: the UID of the TalosEtcdBackup. */
@@ -119,4 +128,19 @@ export function reconcileModeOf(metadata: { readonly annotations?: Readonly<Reco
 export function unknownReconcileMode(metadata: { readonly annotations?: Readonly<Record<string, string>> }): string | undefined {
   const value = metadata.annotations?.[annotations.reconcileMode]?.trim() ?? "";
   return value === "" || value.toLowerCase() === "reconcile" || reconcileModeOf(metadata) !== "reconcile" ? undefined : value.slice(0, 64);
+}
+
+/** Whether a snapshot is taken before what can cost a cluster its quorum or its data. */
+export type SnapshotPolicy = "required" | "preferred" | "off";
+
+/**
+ * What a word of the annotation {@link annotations.snapshotBeforeRisk} asks for. None and an empty one are `preferred`; one that is no known word counts as
+ * `required`: whoever wrote it wanted something, and what waits can still be done. `unknown`: that word, cut to 64 characters.
+ */
+export function snapshotPolicyOf(word: string | undefined): { readonly policy: SnapshotPolicy; readonly unknown?: string } {
+  const value = word?.trim() ?? "";
+  const known = value.toLowerCase();
+  if (known === "" || known === "preferred") return { policy: "preferred" };
+  if (known === "required" || known === "off") return { policy: known };
+  return { policy: "required", unknown: value.slice(0, 64) };
 }

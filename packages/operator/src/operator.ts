@@ -217,6 +217,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onPlan: (cluster) => composer.enqueue(cluster),
       onPoolPlan: (worker) => pools.enqueue(worker),
       onPoolState: (worker) => pools.enqueue(worker),
+      ...(backups === undefined || schedules === undefined ? {} : { snapshots: { backups, schedules } }),
       ...rulesIn(options),
     });
     const reporter = createMachineController({ ...shared, brain, events });

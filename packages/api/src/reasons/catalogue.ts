@@ -24,6 +24,7 @@ import {
   paused,
   removing,
   secretsLost,
+  snapshotBeforeRisk,
   upgradePending,
 } from "./standing.ts";
 
@@ -61,6 +62,7 @@ export const conditionCatalogue = {
   AccessNotRenewed: accessNotRenewed,
   Deleting: deleting,
   Removing: removing,
+  SnapshotBeforeRisk: snapshotBeforeRisk,
   Paused: paused,
   DryRun: dryRun,
   Imported: imported,

@@ -256,6 +256,12 @@ export const removing = {
       when: "Another machine is being disturbed, or too many of the pool are down.",
       next: "-",
     },
+    WaitingForSnapshot: {
+      status: "True",
+      release: "itself",
+      when: "A snapshot of etcd is taken before a control plane that runs leaves, or cannot be taken and is required.",
+      next: "See the condition SnapshotBeforeRisk.",
+    },
     Draining: {
       status: "True",
       release: "itself",
@@ -382,6 +388,53 @@ export const anotherOperatorActive = {
       release: "person",
       when: "It wrote status or finalizers within ten minutes, or, for a cluster that is to be or was taken over, its lease or Deployment is alive.",
       next: "Scale its Deployment to 0; ten minutes after its last write this operator goes on by itself.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** A snapshot of etcd before control planes that run leave. */
+export const snapshotBeforeRisk = {
+  meaning:
+    "There is a snapshot of etcd from before what can cost its quorum or its data: control planes that run and are about to leave. The annotation snapshot-before-risk says whether it is required, preferred or off.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    SnapshotTaken: { status: "True", release: "none", when: "It is stored; the message names the TalosEtcdBackup.", next: "-" },
+    SnapshotAwaited: {
+      status: "False",
+      release: "itself",
+      when: "It is being taken, or is taken as soon as nothing else is in the way of the first that leaves.",
+      next: "-",
+    },
+    WentOnWithout: {
+      status: "False",
+      release: "none",
+      when: "It was preferred and could not be taken, with one retry: they leave without it. The message names the TalosEtcdBackup and why.",
+      next: "See to the store. With snapshot-before-risk: required a removal waits for it.",
+    },
+    NoStore: {
+      status: "False",
+      release: "none",
+      when: "The cluster has no TalosEtcdBackupSchedule, or only paused ones, whose store could be used: nothing is taken.",
+      next: "Make a TalosEtcdBackupSchedule of the cluster.",
+    },
+    StoreMissing: {
+      status: "False",
+      release: "person",
+      when: "It is required, and the cluster has no TalosEtcdBackupSchedule, or only paused ones.",
+      next: "Make a TalosEtcdBackupSchedule of the cluster, or set snapshot-before-risk to preferred or off.",
+    },
+    StoreFails: {
+      status: "False",
+      release: "itself",
+      when: "It is required and could not be taken; it is tried again five minutes later.",
+      next: "See to the store that the message names, or set snapshot-before-risk to preferred or off.",
+    },
+    SwitchedOff: { status: "False", release: "none", when: "The annotation says off: none is taken.", next: "-" },
+    WordUnknown: {
+      status: "False",
+      release: "person",
+      when: "The annotation says no known word. It counts as required until it is corrected.",
+      next: "Set it to required, preferred or off.",
     },
   },
 } as const satisfies ConditionEntry;

@@ -27,6 +27,7 @@ import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.
 import { asMade, fixedPropertyProblems } from "../controllers/taloscontrolplane/spec/fixed-properties.ts";
 import { foresee } from "../controllers/taloscontrolplane/planning/foresee.ts";
 import { controlPlaneProblems, workerProblems } from "../controllers/taloscontrolplane/spec/spec-problems.ts";
+import { withStoredSnapshots } from "./what-if-snapshots.ts";
 import { changesBetween } from "../config/changes-between.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
@@ -206,7 +207,7 @@ async function worldOf(
   const unknown = [...seen.machines, ...seen.former]
     .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
     .map((machine) => machine.declared.name);
-  return { seen, unknown };
+  return { seen: await withStoredSnapshots(seen, [cluster, storedCluster], client), unknown };
 }
 
 /** What is stored of the objects, on its way out; what is not stored cannot be deleted. */

@@ -1,4 +1,13 @@
-import type { Finding, ObjectMeta, ReconcileMode, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type {
+  Finding,
+  ObjectMeta,
+  ReconcileMode,
+  TalosControlPlane,
+  TalosEtcdBackup,
+  TalosEtcdBackupSchedule,
+  TalosMachine,
+  TalosWorker,
+} from "@talos-operator/api";
 import type { DeclaredMachine, MachineName } from "./machine.ts";
 import type { Look } from "./look.ts";
 import type { ClusterFacts, IntentKind, MachinePlace } from "./record.ts";
@@ -123,8 +132,20 @@ export interface Observed {
   readonly heldPools?: ReadonlySet<string>;
   /** Another operator that was seen at work on this cluster, in words. */
   readonly beside?: string;
+  /** The annotation snapshot-before-risk of the control plane, else of the TalosCluster that made it; absent = there is none. */
+  readonly riskWord?: string;
+  /** Snapshots of etcd and who takes them; absent = no control plane leaves, or this operator takes no backups. */
+  readonly snapshots?: SeenSnapshots;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
+}
+
+/** Snapshots of the cluster's etcd. */
+export interface SeenSnapshots {
+  /** Schedules that name the cluster, by name. */
+  readonly schedules: readonly TalosEtcdBackupSchedule[];
+  /** Backups of the cluster, newest first. */
+  readonly backups: readonly TalosEtcdBackup[];
 }
 
 /** How a machine was right before something was sent to it: what was amiss already is not demanded afterwards. */

@@ -43,6 +43,29 @@ export interface Removal {
   readonly message: string;
 }
 
+/** What of a snapshot before machines are disturbed is the case, for people and for whoever disturbs them. */
+export interface BeforeRisk {
+  readonly reason: ReasonOf<"SnapshotBeforeRisk">;
+  /** Sentences. */
+  readonly message: string;
+  /** They are left alone meanwhile. */
+  readonly holds: boolean;
+  /** It is to be asked for now. */
+  readonly take?: WantedSnapshot;
+}
+
+/** A TalosEtcdBackup that is to be made before machines are disturbed. */
+export interface WantedSnapshot {
+  /** The same for whoever asks for it again. */
+  readonly name: string;
+  /** 2 = the API server refused it once. */
+  readonly attempt: 1 | 2;
+  /** The TalosEtcdBackupSchedule whose store is used, and its UID. */
+  readonly schedule: string;
+  readonly ifUid: string;
+  readonly machines: readonly MachineName[];
+}
+
 /** What one pass does about machines that leave: facts to store first, then actions, and what is said. */
 export interface RemovalStep {
   readonly facts: ClusterFacts;

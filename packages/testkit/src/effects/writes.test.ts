@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { clusterRecordResource } from "@talos-operator/api";
-import type { ClusterRecord, TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import { clusterRecordResource, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
+import type { ClusterRecord, TalosControlPlane, TalosEtcdBackup, TalosEtcdBackupSchedule, TalosMachine } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import { createKubeClient } from "@talos-operator/kube-runtime";
@@ -113,6 +113,32 @@ const factsOf = (bundle: SecretsBundle, over: Partial<ClusterFacts> = {}): Clust
     bundle: { secretName: "demo-bundle-1", fingerprint: fingerprintSecretsBundle(bundle), wasFound: false },
     ...over,
   });
+
+const schedules = (story: Story) => story.client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
+const backups = async (story: Story): Promise<readonly TalosEtcdBackup[]> =>
+  (await story.client.resource<TalosEtcdBackup>(talosEtcdBackupResource).list({ namespace: "default" })).items;
+const putSchedule = (story: Story, paused = false): Promise<TalosEtcdBackupSchedule> =>
+  schedules(story).create({
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosEtcdBackupSchedule",
+    metadata: { namespace: "default", name: "nightly" },
+    spec: {
+      schedule: "0 2 * * *",
+      ...(paused ? { paused } : {}),
+      backupTemplate: {
+        metadata: { labels: { team: "a" } },
+        spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: { directory: {} } },
+      },
+    },
+  });
+const takeSnapshot = (ifUid: string | undefined): Action => ({
+  kind: "TakeSnapshot",
+  name: "nightly-before-risk-1",
+  attempt: 1,
+  schedule: "nightly",
+  ifUid: ifUid ?? "",
+  machines: ["demo-10.0.0.1", "demo-10.0.0.2"],
+});
 
 describe("making keys", () => {
   const make: Action = { kind: "CreateBundle", secret: "demo-bundle-1" };
@@ -469,6 +495,7 @@ describe("each check of a write", () => {
   const rows: {
     readonly CreateBundle: Rows<"CreateBundle">;
     readonly TakeBundle: Rows<"TakeBundle">;
+    readonly TakeSnapshot: Rows<"TakeSnapshot">;
     readonly DeleteBundle: Rows<"DeleteBundle">;
     readonly DeleteRecord: Rows<"DeleteRecord">;
     readonly RemoveFinalizer: Rows<"RemoveFinalizer">;
@@ -491,6 +518,12 @@ describe("each check of a write", () => {
       verifiedKeys: (world) => left(world, {}, false),
       oneOperator: (world) => left(world, { other: "it writes the status" }),
       lease: (world) => left(world, { leading: follower }),
+    },
+    TakeSnapshot: {
+      sameStore: async ({ story }) => {
+        const { metadata } = await putSchedule(story, true);
+        return { action: takeSnapshot(metadata.uid) };
+      },
     },
     DeleteBundle: {
       lease: async ({ bundle, putBundle }) => {
@@ -575,4 +608,57 @@ describe("each check of a write", () => {
         assert.equal(await isWritten(kind as EffectKind, row, []), false, "with every check");
         assert.equal(await isWritten(kind as EffectKind, row, [check]), true, `without ${check}`);
       });
+});
+
+describe("asking for a snapshot before control planes leave", () => {
+  test("makes one backup as the schedule's template says, however often it is asked", () =>
+    within(async ({ story, carryOut }) => {
+      const { metadata } = await putSchedule(story);
+      assert.equal(await carryOut(takeSnapshot(metadata.uid)), undefined);
+      assert.equal(await carryOut(takeSnapshot(metadata.uid)), undefined);
+      const [backup, ...more] = await backups(story);
+      assert.deepEqual(more, []);
+      assert.deepEqual(backup?.metadata.labels, {
+        team: "a",
+        "talos-operator.dev/before-risk": "demo",
+        "talos.alperen.cloud/etcd-backup-schedule": "nightly",
+      });
+      assert.deepEqual(backup.metadata.annotations, { "talos-operator.dev/taken-before": "demo-10.0.0.1,demo-10.0.0.2" });
+      assert.deepEqual([backup.metadata.ownerReferences?.[0]?.uid, backup.spec.backupStorage], [metadata.uid, { directory: {} }]);
+    }));
+
+  const changes: readonly (readonly [string, (story: Story) => Promise<unknown>])[] = [
+    [
+      "paused",
+      (story) => schedules(story).patch({ namespace: "default", name: "nightly" }, { type: "merge", value: { spec: { paused: true } } }),
+    ],
+    ["gone", (story) => schedules(story).delete({ namespace: "default", name: "nightly" })],
+    [
+      "another",
+      async (story) => {
+        await schedules(story).delete({ namespace: "default", name: "nightly" });
+        return putSchedule(story);
+      },
+    ],
+  ];
+  for (const [what, change] of changes)
+    test(`makes none where the schedule is ${what} by now, and would without that check`, () =>
+      within(async ({ story, carryOut }) => {
+        const { metadata } = await putSchedule(story);
+        await change(story);
+        assert.equal(codeOf(await carryOut(takeSnapshot(metadata.uid))), "PRECONDITION_GONE");
+        assert.deepEqual(await backups(story), []);
+        await carryOut(takeSnapshot(metadata.uid), without("TakeSnapshot", ["sameStore"]));
+        assert.equal((await backups(story)).length, what === "gone" ? 0 : 1);
+      }));
+
+  test("remembers what the API server refuses, and lets the pass go on", () =>
+    within(async ({ story, pass }) => {
+      const { metadata } = await putSchedule(story);
+      const begun = await pass();
+      assert.equal(await begun.carryOut([{ ...takeSnapshot(metadata.uid), name: "No Name" } as Action]), undefined);
+      const sent = begun.effects.session.sent().get("TakeSnapshot/No Name/1");
+      assert.equal(sent?.outcome, "refused");
+      assert.match(sent.detail, /talosetcdbackups/);
+    }));
 });

@@ -19,6 +19,7 @@ import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
 import { passInvariantFaults } from "./pass-invariants.ts";
 import { proofs } from "./proofs.ts";
+import { snapshotBeforeRiskFaults } from "./snapshot-before-risk.ts";
 import { walks } from "./walks.ts";
 import { whoseItIs } from "./whose-it-is.ts";
 import { writeGuards } from "./write-guards.ts";
@@ -41,6 +42,7 @@ export const mutants: readonly Mutant[] = [
   ...containers,
   ...backupWorkerFaults,
   ...backupControllerFaults,
+  ...snapshotBeforeRiskFaults,
   ...addonControllerFaults,
   ...addonReleaseFaults,
   ...awaitedNetworkFaults,

@@ -36,7 +36,8 @@ export function isTakenOver(controlPlane: TalosControlPlane | undefined): boolea
   return isConditionTrue(controlPlane?.status?.conditions, "Imported");
 }
 
-function clusterOf(metadata: ObjectMeta, clusters: ClustersByKey): TalosCluster | undefined {
+/** The TalosCluster that made an object. */
+export function clusterOf(metadata: ObjectMeta, clusters: ClustersByKey): TalosCluster | undefined {
   const owner = controllerOf(metadata);
   return owner?.kind === "TalosCluster" ? clusters.get({ namespace: metadata.namespace, name: owner.name }) : undefined;
 }

@@ -6,6 +6,7 @@ import { planConfigs } from "./config-changes/config-plan.ts";
 import { chooseNext } from "./config-changes/rollout.ts";
 import { maxUnavailableOf } from "./disruption/limit.ts";
 import { downIn } from "./disruption/pool-budget.ts";
+import { beforeRemovals } from "./membership/before-removals.ts";
 import { identityOf } from "./membership/identity.ts";
 import { idleCordons, leftNodes } from "./membership/node-owners.ts";
 import { planMachines } from "./membership/plan-machines.ts";
@@ -36,6 +37,7 @@ export function assess(seen: Observed): Assessment {
   const rollout = ofRecord((known) => chooseNext(assessment, known, configs() ?? []));
   const joining = ofRecord((known) => planMachines(assessment, known));
   const leaving = ofRecord((known) => planMembership(assessment, known));
+  const risk = ofRecord((known) => beforeRemovals(assessment, known));
   const cordons = ofRecord((known) => idleCordons(assessment, known));
   const left = ofRecord((known) => leftNodes(assessment, known));
   const goingPools = once(() => waitingOfGoingPools(assessment));
@@ -67,6 +69,9 @@ export function assess(seen: Observed): Assessment {
     },
     get leaving() {
       return leaving();
+    },
+    get beforeRisk() {
+      return risk();
     },
     get idleCordons() {
       return cordons() ?? [];

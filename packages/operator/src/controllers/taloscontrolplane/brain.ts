@@ -11,6 +11,7 @@ import type { Neighbours } from "../../neighbours/neighbours.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
 import type { UnderWay } from "./membership/under-way.ts";
+import type { SnapshotCaches } from "./disruption/see-snapshots.ts";
 import type { BackupSources, NoSources } from "./membership/backup-sources.ts";
 import type { PoolComposition } from "./composition/pool-composition.ts";
 import type { PoolState } from "./conditions/pool-state.ts";
@@ -43,6 +44,8 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly installedOn: (controlPlane: TalosControlPlane) => readonly MachinePlace[];
   /** What a control plane and its pools are composed by: TalosCluster or KubernetesCluster, with their statuses. */
   readonly parentsOf: (controlPlane: TalosControlPlane, pools: readonly TalosWorker[]) => readonly Told[];
+  /** Backups and who takes them, for snapshots before control planes are disturbed; without them none is taken. */
+  readonly snapshots?: SnapshotCaches;
   readonly rules?: readonly Rule[];
   /** Told of each pass that was held back because it would have broken an invariant. What it throws ends the pass. */
   readonly onInvariantBroken?: (invariant: string, detail: string) => void;

@@ -37,6 +37,7 @@ import { see, subjectOf } from "./see.ts";
 import type { Sight, Subject } from "./see.ts";
 import { ClusterSession } from "./session.ts";
 import { Surroundings } from "./surroundings.ts";
+import { snapshotWatches } from "./disruption/snapshot-watches.ts";
 import { tellDecided } from "./tell-decided.ts";
 import { tell, tellHeldRecord, tellStart } from "./tell.ts";
 import type { Decision } from "../../model/decision.ts";
@@ -211,6 +212,7 @@ export function createBrain(options: BrainOptions): Brain {
         map: (machine) => [...toOwner("TalosControlPlane", talosControlPlaneResource.group)(machine), ...surroundings.clusterOf(machine)],
         predicate: specOrMetadataChanged,
       }),
+      ...(options.snapshots === undefined ? [] : snapshotWatches(options.snapshots, options.talosClusters)),
     ],
   });
 

@@ -6,6 +6,7 @@ import { settledOr } from "../shared/settled.ts";
 import { isChangingConfig } from "./config-changes/config-intents.ts";
 import { describe } from "./conditions/describe.ts";
 import { configConditions } from "./conditions/describe-config.ts";
+import { riskConditions } from "./conditions/describe-risk.ts";
 import { removalConditions, removalRows, removalsOf } from "./conditions/describe-removal.ts";
 import { withoutHeld } from "./held.ts";
 import { brokenBy } from "./invariants/broken.ts";
@@ -142,7 +143,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
     ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
     : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
   const said = verdict.conditions ?? [];
-  const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed)];
+  const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
   const conditions: readonly ConditionInput[] = [
     ready,
     progressing(waiting, seen, standing),

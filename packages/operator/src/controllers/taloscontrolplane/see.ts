@@ -12,6 +12,7 @@ import type { Cluster } from "./clusters.ts";
 import { withPauses } from "./held.ts";
 import type { Pauses } from "./held.ts";
 import { observe } from "./observe.ts";
+import { withSnapshots } from "./disruption/see-snapshots.ts";
 import { withConfigs } from "./config-changes/observe-configs.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Observed } from "../../model/observation.ts";
@@ -53,7 +54,7 @@ export interface Sight {
 
 /** Everything that a decision about the cluster needs, gathered anew from caches, record, keys and looks. Sends nothing that changes anything. */
 export async function see(
-  { controlPlane, pools, workers }: Subject,
+  { controlPlane, pools, workers, tried }: Subject,
   cluster: Cluster,
   surroundings: Surroundings,
   options: BrainOptions,
@@ -95,7 +96,8 @@ export async function see(
     mayDisturb: options.leading.mayDisturb,
     requireFingerprint: options.requireFingerprint,
   });
-  const adopting = await withAdoption(observed, asksImport, session, { client, dialer, keys, clock, wake });
+  const saved = withSnapshots(observed, tried, options.snapshots, options.talosClusters.store);
+  const adopting = await withAdoption(saved, asksImport, session, { client, dialer, keys, clock, wake });
   const unpaused = withConfigs(await withNeighbours(adopting, session, key, options), session, {
     dialer,
     keys,

@@ -188,7 +188,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
   const nameOf = ({ metadata, spec, status }: TalosEtcdBackup): { readonly controlPlane: string } | { readonly message: string } => {
     // What it was taken of stays, whatever becomes of the reference.
     if (status?.controlPlane !== undefined && status.filename !== undefined) return { controlPlane: status.controlPlane };
-    const controlPlane = controlPlaneNamed({ metadata, spec }, options.talosClusters);
+    const controlPlane = controlPlaneNamed({ metadata, spec }, options.talosClusters.store);
     return controlPlane === undefined ? { message: `TalosCluster ${spec.clusterRef?.name ?? ""} is not there.` } : { controlPlane };
   };
 
@@ -340,7 +340,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
   const tellNews = (backup: TalosEtcdBackup, { news, ended, isMissed, fields }: BackupDecision): void => {
     for (const { reason, note } of news) events.tell(backup, reason, reason, note);
     if (ended !== undefined) options.backupFigures?.ended(ended);
-    const controlPlane = fields.controlPlane ?? controlPlaneNamed(backup, options.talosClusters);
+    const controlPlane = fields.controlPlane ?? controlPlaneNamed(backup, options.talosClusters.store);
     if (isMissed === true && controlPlane !== undefined)
       options.backupFigures?.missed({ namespace: backup.metadata.namespace ?? "", controlPlane });
   };

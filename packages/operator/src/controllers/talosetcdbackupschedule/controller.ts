@@ -3,10 +3,7 @@ import {
   apiVersionOf,
   conditionFor,
   controllerOf,
-  controllerReference,
   finalizers,
-  labelValueFor,
-  labels,
   reconcileModeOf,
   talosEtcdBackupResource,
   talosEtcdBackupScheduleResource,
@@ -38,6 +35,7 @@ import { isStored } from "../talosetcdbackup/decide.ts";
 import { slotTime } from "../talosetcdbackup/slot.ts";
 import { backupSpecOf, decideSchedule } from "./decide.ts";
 import type { ScheduleDecision, WantedBackup } from "./decide.ts";
+import { backupMadeFrom } from "./made-backup.ts";
 
 const FIELD_MANAGER = "talos-operator/talosetcdbackupschedule";
 
@@ -126,23 +124,12 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
 
   /** @returns why the API server refuses it; `undefined` = it is there */
   const create = async (
-    { apiVersion, kind, metadata, spec }: TalosEtcdBackupSchedule,
+    schedule: TalosEtcdBackupSchedule,
     { name, at }: WantedBackup,
     context: ReconcileContext,
   ): Promise<string | undefined> => {
-    const marks = spec.backupTemplate.metadata;
-    const wanted: TalosEtcdBackup = {
-      apiVersion: "talos.alperen.cloud/v1alpha1",
-      kind: "TalosEtcdBackup",
-      metadata: {
-        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-        name,
-        labels: { ...marks?.labels, [labels.backupSchedule]: labelValueFor(metadata.name) },
-        annotations: { ...marks?.annotations, [annotations.backupSlot]: slotTime(at) },
-        ownerReferences: [controllerReference({ apiVersion, kind, metadata })],
-      },
-      spec: backupSpecOf({ apiVersion, kind, metadata, spec }),
-    };
+    const { metadata } = schedule;
+    const wanted = backupMadeFrom(schedule, name, { annotations: { [annotations.backupSlot]: slotTime(at) } });
     try {
       context.wrote(backups, await made.create(wanted));
       return undefined;
@@ -240,6 +227,6 @@ export function clusterOfSchedule(
   { metadata, spec }: TalosEtcdBackupSchedule,
   talosClusters: Informer<TalosCluster>,
 ): BackedUp | undefined {
-  const controlPlane = controlPlaneNamed({ metadata, spec: spec.backupTemplate.spec }, talosClusters);
+  const controlPlane = controlPlaneNamed({ metadata, spec: spec.backupTemplate.spec }, talosClusters.store);
   return controlPlane === undefined ? undefined : { namespace: metadata.namespace ?? "", controlPlane };
 }

@@ -339,6 +339,46 @@ describe("retention of a schedule", () => {
   });
 });
 
+describe("backups that were taken before a risk, with the store of a schedule", () => {
+  const beforeRisk = (...given: Parameters<typeof daysAgo>): TalosEtcdBackup => {
+    const made = daysAgo(...given);
+    return { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, [labels.beforeRisk]: "demo" } } };
+  };
+  const of = (backups: readonly TalosEtcdBackup[], spec: Partial<TalosEtcdBackupSchedule["spec"]> = {}): readonly string[] =>
+    decided({ now: DUE - HOUR, backups, schedule: schedule(undefined, spec) }).remove.map(({ metadata }) => metadata.name.slice(8, 16));
+
+  test("are kept for a week, however few the schedule keeps, and then let go", () => {
+    assert.deepEqual(of([daysAgo(1), beforeRisk(2), beforeRisk(3), beforeRisk(6)], { retention: 1 }), []);
+    assert.deepEqual(of([beforeRisk(6), beforeRisk(8)], { retention: 5 }), ["20260102"]);
+  });
+  test("push out none of its own, and stand for none of them", () => {
+    const own = [1, 2, 3, 4, 5].map((days) => daysAgo(days));
+    assert.deepEqual(of([beforeRisk(0.5), ...own]), []);
+    assert.equal(decided({ now: DUE - HOUR, backups: [beforeRisk(0.5), ...own] }).fields.backups, 5);
+  });
+  test("stay while a person wants one, or a run is open", () => {
+    const run = { name: "backup-1", attempt: "1", task: "prove", startedAt: rfc3339(NOW) } as const;
+    const kept = beforeRisk(9);
+    const wanted = { ...kept, spec: { ...kept.spec, retention: { keep: true } } };
+    assert.deepEqual(of([wanted, beforeRisk(8, "stored", { run })]), []);
+  });
+  test("go when they failed, but for the newest, which says why", () =>
+    assert.deepEqual(of([beforeRisk(1, "failed"), beforeRisk(2, "failed"), beforeRisk(3, "failed")]), ["20260108", "20260107"]));
+  test("do not keep one from being made that is due, and are not made up for", () => {
+    assert.equal(decided({ backups: [beforeRisk(0.01, "active")] }).create?.name, NAME);
+    assert.equal(decided({ now: DUE - HOUR, backups: [beforeRisk(0.5, "never-began")] }).create, undefined);
+  });
+  test("follow an edit of the template while they wait", () => {
+    const edited = schedule(
+      { ...promised(DUE), observedGeneration: 1 },
+      { backupTemplate: { spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: { directory: { path: "other" } } } } },
+      { generation: 2 },
+    );
+    assert.equal(decided({ now: DUE - HOUR, schedule: edited, backups: [beforeRisk(0.01, "active")] }).fit.length, 1);
+    assert.equal(decided({ now: DUE - HOUR, schedule: edited, backups: [beforeRisk(1, "failed"), beforeRisk(2)] }).fit.length, 0);
+  });
+});
+
 describe("proofs of a schedule", () => {
   const word = (over: Partial<ScheduleSeen>): string | undefined => decided({ now: DUE - HOUR, ...over }).prove?.word;
   test("are due a day after the last one", () => {

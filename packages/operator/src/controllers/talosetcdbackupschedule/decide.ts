@@ -35,6 +35,9 @@ const MEASURED = 3;
 
 const DAY_MS = 86_400_000;
 
+/** A backup that was taken before a risk is kept for so long, whatever the rules of retention say. Milliseconds. */
+const BEFORE_RISK_KEPT_MS = 7 * DAY_MS;
+
 /** Longest sleep: a clock that is set is noticed by then. Milliseconds. */
 const LONGEST_SLEEP_MS = 300_000;
 
@@ -86,6 +89,8 @@ interface Own {
   /** Newest first. */
   readonly stored: readonly TalosEtcdBackup[];
   readonly failed: readonly TalosEtcdBackup[];
+  /** Taken with its store before control planes are disturbed: no times of its own ask for them, and its rules of retention neither count nor keep them. Newest first. */
+  readonly beforeRisk: readonly TalosEtcdBackup[];
 }
 
 /** Decides about one schedule. Pure. */
@@ -140,9 +145,11 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
 /** The backups that this very schedule made. */
 function ownOf({ schedule, backups }: ScheduleSeen): Own {
   const label = labelValueFor(schedule.metadata.name);
-  const all = backups
+  const made = backups
     .filter(({ metadata }) => metadata.labels?.[labels.backupSchedule] === label && controllerOf(metadata)?.uid === schedule.metadata.uid)
     .toSorted((a, b) => dueAt(b) - dueAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1));
+  const isBeforeRisk = ({ metadata }: TalosEtcdBackup): boolean => metadata.labels?.[labels.beforeRisk] !== undefined;
+  const all = made.filter((backup) => !isBeforeRisk(backup));
   const there = all.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   // What another operator finished is neither counted nor deleted: no status of ours names its slot.
   const isFinished = ({ status }: TalosEtcdBackup): boolean =>
@@ -152,6 +159,7 @@ function ownOf({ schedule, backups }: ScheduleSeen): Own {
     active: there.filter((backup) => !isFinished(backup)),
     stored: there.filter(({ status }) => isStored(status)),
     failed: there.filter(({ status }) => hasFailed(status)),
+    beforeRisk: made.filter((backup) => isBeforeRisk(backup)),
   };
 }
 
@@ -250,10 +258,13 @@ export function backupSpecOf({ spec }: TalosEtcdBackupSchedule): TalosEtcdBackup
 }
 
 /** An edit is in force at once: what waits for a Secret of the old template would wait for ever. What a person changed in a backup stays until then. */
-function outdated({ schedule }: ScheduleSeen, { active }: Own): readonly TalosEtcdBackup[] {
+function outdated({ schedule }: ScheduleSeen, { active, beforeRisk }: Own): readonly TalosEtcdBackup[] {
   if (schedule.status?.observedGeneration === schedule.metadata.generation) return [];
   const wanted = backupSpecOf(schedule);
-  return active.filter(
+  const waiting = beforeRisk.filter(
+    ({ metadata, status }) => metadata.deletionTimestamp === undefined && !isStored(status) && !hasFailed(status),
+  );
+  return [...active, ...waiting].filter(
     ({ spec, status }) => status?.run === undefined && (status?.attempts ?? 0) === 0 && !isDeepStrictEqual(spec, wanted),
   );
 }
@@ -302,13 +313,20 @@ function removable({ schedule, now }: ScheduleSeen, own: Own): readonly TalosEtc
     ),
   );
   // A deletion waits for its run no longer than ten minutes: bytes of more than can be worked on would stay behind.
-  const going = own.all.filter(({ metadata, status }) => metadata.deletionTimestamp !== undefined && isStored(status)).length;
+  const going = [...own.all, ...own.beforeRisk].filter(
+    ({ metadata, status }) => metadata.deletionTimestamp !== undefined && isStored(status),
+  ).length;
+  const aside = own.beforeRisk.filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.retention?.keep !== true);
+  const isOver = (backup: TalosEtcdBackup): boolean =>
+    backup.status?.run === undefined && !isAsked(backup) && now - dueAt(backup) >= BEFORE_RISK_KEPT_MS;
   return [
-    ...own.stored
-      .filter(({ metadata }) => gone.has(metadata.name))
+    ...[...own.stored.filter(({ metadata }) => gone.has(metadata.name)), ...aside.filter(({ status }) => isStored(status)).filter(isOver)]
       .toReversed()
       .slice(0, Math.max(0, RUNS_AT_ONCE - going)),
     ...own.failed.slice(Math.max(1, retention)).filter(({ spec }) => spec.retention?.keep !== true),
+    // Of those that failed the newest says why; one that was never begun has ended with what it was for.
+    ...aside.filter(({ status }) => hasFailed(status)).filter((backup, index) => index > 0 || isOver(backup)),
+    ...aside.filter(({ status }) => !isStored(status) && !hasFailed(status)).filter(isOver),
   ];
 }
 

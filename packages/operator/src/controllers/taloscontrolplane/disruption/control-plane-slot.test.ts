@@ -24,6 +24,8 @@ interface Given {
   readonly left?: readonly number[];
   readonly draining?: readonly number[];
   readonly mayDisturb?: boolean;
+  /** What people say of snapshots before control planes leave; no store is there. */
+  readonly riskWord?: string;
 }
 
 const three = [member(0, 3), member(1, 3), member(2, 3)];
@@ -33,7 +35,7 @@ const joining = three.map((etcd) => ({
 }));
 const snapshot = { machine: name(2), backup: "default/nightly", deadline: NOW + 60_000 };
 
-function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true }: Given): {
+function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true, riskWord }: Given): {
   readonly seen: Observed;
   readonly known: ClusterFacts;
 } {
@@ -47,6 +49,7 @@ function world({ etcds = three, facts: over = {}, left = [], draining = [], mayD
     facts: known,
     looks,
     mayDisturb,
+    ...(riskWord === undefined ? {} : { riskWord }),
     drains: new Map(draining.map((n) => [name(n), drain])),
   });
   const hasLeft = ({ declared }: Observed["machines"][number]): boolean => left.some((n) => declared.name === name(n));
@@ -116,6 +119,35 @@ const cases: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["ki
     {},
     "granted",
   ],
+  ["one that leaves, without a store for a snapshot", { left: [1] }, { why: "remove" }, "granted"],
+  ["one that leaves before a snapshot that is required", { left: [1], riskWord: "required" }, { why: "remove" }, "before-risk"],
+  ["one that leaves where no snapshot is wanted", { left: [1], riskWord: "off" }, { why: "remove" }, "granted"],
+  [
+    "one under its intent, whatever is required",
+    { left: [1], riskWord: "required", facts: { intents: [intent(1, "Reset")] } },
+    { why: "remove", under: intent(1, "Reset") },
+    "granted",
+  ],
+  ["a dead one, whatever is required", { left: [1], riskWord: "required" }, { why: "replace" }, "granted"],
+  [
+    "one for a boot, whatever is required of those that leave",
+    { left: [1], riskWord: "required" },
+    { machine: name(2), member: memberId(2) },
+    "granted",
+  ],
+  ["one of a cluster that goes, whatever is required", { left: [1], riskWord: "required" }, { why: "delete" }, "granted"],
+  [
+    "a learner that leaves, whatever is required",
+    { left: [1, 3], riskWord: "required", etcds: joining },
+    { machine: name(3), why: "remove", member: memberId(3) },
+    "granted",
+  ],
+  [
+    "one without quorum to spare before a snapshot",
+    { left: [1], riskWord: "required", etcds: [three[0], three[1], undefined] },
+    { why: "remove" },
+    "quorum",
+  ],
   ["one under its intent while another is drained", { draining: [2], facts: { intents: [intent(1)] } }, { under: intent(1) }, "granted"],
 ];
 
@@ -127,7 +159,7 @@ describe("the place for a disturbed control plane", () => {
 
   test("says who holds it and what releases it, whoever that is", () => {
     const holders = cases.flatMap(([, given, bid]) => holderOf(given, bid) ?? []);
-    assert.equal(new Set(holders.map(({ kind }) => kind)).size, 8);
+    assert.equal(new Set(holders.map(({ kind }) => kind)).size, 9);
     for (const holder of holders) {
       assert.match(whyHeld(holder), /^[^.].*[^.]$/);
       assert.match(releaseOf(holder), /^[A-Z].*\.$/);

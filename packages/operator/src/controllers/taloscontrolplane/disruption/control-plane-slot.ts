@@ -6,6 +6,7 @@ import type { Projection } from "../membership/quorum.ts";
 import type { Assessment } from "../../../model/assessment.ts";
 import type { EtcdDoubt, EtcdQuorum } from "../../../model/etcd.ts";
 import type { MachineName } from "../../../model/machine.ts";
+import type { BeforeRisk } from "../../../model/plans.ts";
 import type { ClusterFacts, IntentFact, IntentKind } from "../../../model/record.ts";
 
 /** Who asks for the one place that a cluster has for a disturbed control plane, and for what. */
@@ -25,6 +26,8 @@ export type SlotHolder =
   /** The one intent on control planes that is open. */
   | { readonly kind: "effect"; readonly machine: MachineName; readonly what: IntentKind }
   | { readonly kind: "snapshot"; readonly machine: MachineName; readonly backup: string; readonly until: number }
+  /** A snapshot from before this one leaves is waited for; `take`: it is to be asked for. */
+  | { readonly kind: "before-risk"; readonly machine: MachineName; readonly snapshot: BeforeRisk }
   /** Another control plane is emptied of its pods, for something that is at least as urgent. */
   | { readonly kind: "drain"; readonly machine: MachineName }
   /** etcd is not bootstrapped, and who holds data of it is not known. */
@@ -43,11 +46,13 @@ export type Slot = { readonly kind: "granted" } | { readonly kind: "held"; reado
  * before the intent is written and again before each repetition under it.
  *
  * One control plane at a time, whatever for: the open intent and a snapshot that is being taken hold the place, and so does one that is drained for something
- * at least as urgent; a drain for something less urgent is given up. And never below quorum, with the member counted as gone until it is proved back. Of
+ * at least as urgent; a drain for something less urgent is given up. A running voter leaves after a snapshot was taken, as far as people ask for one. And never below quorum, with the member counted as gone until it is proved back. Of
  * those who ask in one pass the more urgent is asked about first.
  */
 export function controlPlaneSlot(assessed: Assessment, facts: ClusterFacts, bid: SlotBid): Slot {
-  const holder = heldBySomebody(assessed, facts, bid) ?? (bid.why === "delete" ? undefined : heldByEtcd(assessed, facts, bid));
+  const holder =
+    heldBySomebody(assessed, facts, bid) ??
+    (bid.why === "delete" ? undefined : (heldByEtcd(assessed, facts, bid) ?? heldBySnapshot(assessed, bid)));
   return holder === undefined ? granted : { kind: "held", holder };
 }
 
@@ -95,6 +100,14 @@ function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, m
   if (!leaves && view.voters.length === 1 && isVoter(view, member)) return undefined;
   const projection = projectWithout(view, member, leaves ? "leaves" : "is-down");
   return projection.isSafe ? undefined : { kind: "quorum", machine, projection };
+}
+
+/** Last of all: it is not asked for while anything else is in the way. What was begun goes on, and a dead member is replaced without it. */
+function heldBySnapshot({ beforeRisk, etcdMembership }: Assessment, { machine, why, member, under }: SlotBid): SlotHolder | undefined {
+  if (why !== "remove" || under !== undefined || beforeRisk?.holds !== true) return undefined;
+  // Who has no vote is missed by nobody.
+  const hasVote = etcdMembership.kind === "known" && isVoter(etcdMembership, member);
+  return hasVote ? { kind: "before-risk", machine, snapshot: beforeRisk } : undefined;
 }
 
 function isVoter({ voters }: EtcdQuorum, member: string | undefined): boolean {

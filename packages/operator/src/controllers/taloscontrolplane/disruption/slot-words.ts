@@ -11,6 +11,8 @@ export function whyHeld(holder: SlotHolder | MarginHolder): string {
       return `${holder.machine} is in the middle of an effect (${holder.what})`;
     case "snapshot":
       return `a snapshot is being taken from ${holder.machine} (${holder.backup})`;
+    case "before-risk":
+      return `a snapshot of etcd is taken before ${holder.machine} leaves`;
     case "drain":
       return `${holder.machine} is being drained`;
     case "founding":
@@ -37,6 +39,8 @@ export function releaseOf(holder: SlotHolder | MarginHolder): string {
       return `It goes on when ${holder.machine} shows how that ended.`;
     case "snapshot":
       return `It goes on when the snapshot has ended, at ${rfc3339(holder.until)} at the latest.`;
+    case "before-risk":
+      return holder.snapshot.message;
     case "drain":
       return `It goes on after ${holder.machine}.`;
     case "founding":

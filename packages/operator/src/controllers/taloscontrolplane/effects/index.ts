@@ -21,6 +21,7 @@ export { removeFinalizer } from "./remove-finalizer.ts";
 export { removeMember } from "./remove-member.ts";
 export { resetMachine } from "./reset-machine.ts";
 export { takeBundle } from "./take-bundle.ts";
+export { takeSnapshot } from "./take-snapshot.ts";
 export { tendCertificates } from "./tend-certificates.ts";
 export { uncordon } from "./uncordon.ts";
 export { writeKubeconfig } from "./write-kubeconfig.ts";

@@ -39,7 +39,10 @@ export function beginReset(assessed: Assessment, facts: ClusterFacts, leaver: Le
       `${fact.name} leaves after every listed control plane has joined etcd; missing: ${missing.map((one) => `${one.declared.name} (${stateOf(one)})`).join(", ")}. Boot it, or take it out of the list.`,
     );
   const slot = resetSlot(assessed, facts, leaver);
-  if (slot.kind === "held") return { facts, actions: [], removals: [resetHeld(fact, slot.holder)] };
+  if (slot.kind === "held") {
+    const take = slot.holder.kind === "before-risk" ? slot.holder.snapshot.take : undefined;
+    return { facts, actions: take === undefined ? [] : [{ kind: "TakeSnapshot", ...take }], removals: [resetHeld(fact, slot.holder)] };
+  }
   const drain = readyToDisturb(assessed, machine.declared.name);
   if (drain.kind !== "ready")
     return { facts, actions: drain.kind === "act" ? drain.actions : [], removals: [waits(fact, "Draining", drain.message)] };
@@ -53,7 +56,7 @@ export function beginReset(assessed: Assessment, facts: ClusterFacts, leaver: Le
     action: "Reset",
     reason: "NotListed",
     machine: fact.name,
-    message: `${fact.name} is to leave etcd and be ${inContainer ? "stopped" : "wiped"}: no spec lists it any more, and etcd keeps its quorum without it.`,
+    message: `${fact.name} is to leave etcd and be ${inContainer ? "stopped" : "wiped"}: no spec lists it any more, and etcd keeps its quorum without it.${assessed.beforeRisk === undefined ? "" : ` ${assessed.beforeRisk.message}`}`,
   });
   return { ...pursueReset(assessed, next, intent), facts: next };
 }

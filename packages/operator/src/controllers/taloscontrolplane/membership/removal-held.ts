@@ -12,6 +12,8 @@ export function resetHeld(fact: MachineFact, holder: SlotHolder): Removal {
       return waits(fact, "WaitingForTurn", `${name} leaves; ${whyHeld(holder)}.`);
     case "effect":
       return waits(fact, "WaitingForTurn", `${name} leaves after ${holder.machine} is done (${holder.what}).`);
+    case "before-risk":
+      return waits(fact, "WaitingForSnapshot", `${name} leaves later: ${whyHeld(holder)}. ${releaseOf(holder)}`);
     case "snapshot":
     case "drain":
       return waits(fact, "WaitingForTurn", `${name} leaves later: ${whyHeld(holder)}. ${releaseOf(holder)}`);
@@ -42,6 +44,7 @@ export function memberHeld(fact: MachineFact, holder: SlotHolder): Removal {
       return waits(fact, "WaitingForTurn", `The member of ${name} is removed soon; this operator just took over.`);
     case "effect":
     case "snapshot":
+    case "before-risk":
     case "drain":
       return waits(fact, "WaitingForTurn", `The member of ${name} is removed later: ${whyHeld(holder)}. ${releaseOf(holder)}`);
     case "quorum":

@@ -1,3 +1,6 @@
+import { labels } from "@talos-operator/api";
+import { hasFailed, isStored } from "../../talosetcdbackup/decide.ts";
+import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../conditions/machine-state.ts";
 import { upgradePending } from "../conditions/upgrade-state.ts";
 import { withoutHeld } from "../held.ts";
@@ -62,10 +65,22 @@ function playForward(from: Observed, rules: readonly Rule[]): Plan {
 }
 
 /** A snapshot that is being taken has ended by the time that the plan is carried out. */
-function withoutSnapshot(from: Observed): Observed {
+function withoutSnapshot(seen: Observed): Observed {
+  const from = withSnapshotsTaken(seen);
   if (from.record.kind !== "present" || from.record.value.facts.snapshot === undefined) return from;
   const { snapshot: _ends, ...facts } = from.record.value.facts;
   return { ...from, record: { kind: "present", value: { ...from.record.value, facts } } };
+}
+
+/** And one that is taken before control planes leave has gone well. */
+function withSnapshotsTaken(seen: Observed): Observed {
+  if (seen.snapshots === undefined) return seen;
+  const backups = seen.snapshots.backups.map((backup) =>
+    backup.metadata.labels?.[labels.beforeRisk] === undefined || isStored(backup.status) || hasFailed(backup.status)
+      ? backup
+      : asTaken(backup, seen.now),
+  );
+  return { ...seen, snapshots: { ...seen.snapshots, backups } };
 }
 
 /** Before etcd is bootstrapped nobody asks for the access Secrets: there are none. */
