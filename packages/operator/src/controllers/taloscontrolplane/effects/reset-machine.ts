@@ -46,9 +46,9 @@ declare module "../../../model/effect.ts" {
 
 type Asked = Connected<ResetMachine>;
 const unlistedAs =
-  (...words: readonly ResetMachine["ifUnlisted"][]) =>
+  (...kinds: readonly ResetMachine["ifUnlisted"][]) =>
   ({ action }: Asked): boolean =>
-    words.includes(action.ifUnlisted);
+    kinds.includes(action.ifUnlisted);
 
 /** A machine that accepted a call which it carries out by itself gets a minute; after an unknown outcome it gets a moment to show what happened. */
 export const acceptedPauseMs: Retry["pauseMs"] = { answered: 60_000, refused: 2_000, unknown: 2_000 };
