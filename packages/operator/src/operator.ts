@@ -33,7 +33,9 @@ import { clusterDefaults } from "./controllers/kubernetescluster/defaults.ts";
 import { installedOn } from "./controllers/kubernetescluster/installed-on.ts";
 import { childIndexers, clusterIndexers } from "./controllers/kubernetescluster/observe.ts";
 import { createMachineIdentityController } from "./controllers/machine/controller.ts";
+import type { BrainOptions } from "./controllers/taloscontrolplane/brain.ts";
 import { createBrain } from "./controllers/taloscontrolplane/controller.ts";
+import type { SnapshotCaches } from "./controllers/taloscontrolplane/disruption/see-snapshots.ts";
 import type { Brain } from "./controllers/taloscontrolplane/brain.ts";
 import { canonicalAddressesOf, endpointPlaces } from "./controllers/taloscontrolplane/spec/places.ts";
 import { createBackupController } from "./controllers/talosetcdbackup/controller.ts";
@@ -217,8 +219,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onPlan: (cluster) => composer.enqueue(cluster),
       onPoolPlan: (worker) => pools.enqueue(worker),
       onPoolState: (worker) => pools.enqueue(worker),
-      ...(backups === undefined || schedules === undefined ? {} : { snapshots: { backups, schedules } }),
-      ...rulesIn(options),
+      ...askedIn(options, backups, schedules),
     });
     const reporter = createMachineController({ ...shared, brain, events });
     const pools = createWorkerController({
@@ -357,7 +358,15 @@ function inNamespace(object: KubeObject, name: string | undefined): readonly str
   return name === undefined || name === "" ? [] : [`${object.metadata?.namespace ?? ""}/${name}`];
 }
 
-/** What tests change of how the brain decides. */
-function rulesIn({ rules, onInvariantBroken }: OperatorOptions): Pick<OperatorOptions, "rules" | "onInvariantBroken"> {
-  return { ...(rules === undefined ? {} : { rules }), ...(onInvariantBroken === undefined ? {} : { onInvariantBroken }) };
+/** What is not there in every process: rules of a test, and backups. */
+function askedIn(
+  { rules, onInvariantBroken }: OperatorOptions,
+  backups: SnapshotCaches["backups"] | undefined,
+  schedules: SnapshotCaches["schedules"] | undefined,
+): Pick<BrainOptions, "rules" | "onInvariantBroken" | "snapshots"> {
+  return {
+    ...(rules === undefined ? {} : { rules }),
+    ...(onInvariantBroken === undefined ? {} : { onInvariantBroken }),
+    ...(backups === undefined || schedules === undefined ? {} : { snapshots: { backups, schedules } }),
+  };
 }

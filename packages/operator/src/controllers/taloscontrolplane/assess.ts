@@ -27,7 +27,7 @@ import type { ClusterFacts } from "../../model/record.ts";
  */
 export function assess(seen: Observed): Assessment {
   const facts = factsOf(seen);
-  const { machines, former } = machinesOf(seen, facts);
+  const everyone = machinesOf(seen, facts);
   const membership = once(() => etcdMembership(seen));
   const etcd = once(() => settled(membership()));
   // What cannot be told without a record is told of none.
@@ -48,10 +48,9 @@ export function assess(seen: Observed): Assessment {
   const assessment: Assessment = {
     seen,
     facts,
-    machines,
-    former,
-    byName: new Map([...former, ...machines].map((machine) => [machine.declared.name, machine])),
-    pools: poolsOf(machines, former),
+    ...everyone,
+    byName: new Map([...everyone.former, ...everyone.machines].map((machine) => [machine.declared.name, machine])),
+    pools: poolsOf(everyone.machines, everyone.former),
     get etcdMembership() {
       return membership();
     },

@@ -116,8 +116,9 @@ export class Clusters {
     return true;
   }
 
-  /** Takes what a pass has seen of the cluster. */
-  saw(cluster: Cluster, { seen, facts, keys }: Assessment): void {
+  /** Takes what a pass has seen of the cluster. @returns what was known of it before */
+  saw(cluster: Cluster, { seen, facts, keys }: Assessment): Pick<Cluster, "machines" | "facts"> {
+    const before = { machines: cluster.machines, facts: cluster.facts };
     const { namespace } = cluster.key;
     for (const { declared } of [...seen.machines.filter(({ declared: one }) => !isNameTaken(one)), ...seen.former])
       this.#owners.set(keyText({ namespace, name: declared.name }), keyText(cluster.key));
@@ -126,6 +127,7 @@ export class Clusters {
     cluster.areKeysInDoubt = keys !== "sound";
     cluster.isUnread = seen.record.kind === "unknown";
     cluster.importing = importingOf(seen);
+    return before;
   }
 
   /** What is known of a machine, whosever it is. */

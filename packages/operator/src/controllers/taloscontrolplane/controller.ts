@@ -96,9 +96,8 @@ export function createBrain(options: BrainOptions): Brain {
     context.note("observe");
     const sight = await see(subject, cluster, surroundings, options, ports);
     const { seen } = sight;
-    const before = { machines: cluster.machines, facts: cluster.facts };
     const assessed = assess(seen);
-    clusters.saw(cluster, assessed);
+    const before = clusters.saw(cluster, assessed);
     reportUnseen(cluster, before);
 
     const decision = decide(assessed, rules);
