@@ -35,7 +35,7 @@ export const membersNow = async ({ effects }: Sending): Promise<LiveEtcd> => {
 };
 
 /** The member that this machine shows as its own. */
-export function memberShown({ answers }: Pick<LiveEtcd, "answers">, name: MachineName): string | undefined {
+function memberShown({ answers }: Pick<LiveEtcd, "answers">, name: MachineName): string | undefined {
   return answers.find(({ machine }) => machine === name)?.etcd.localMember;
 }
 
