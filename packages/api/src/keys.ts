@@ -35,6 +35,8 @@ export const annotations = {
   acceptIdentity: `${OPERATOR_GROUP}/accept-identity`,
   /** Value: a machine's UUID. The machine is disturbed although its Node is not drained. */
   proceedWithoutDrain: `${OPERATOR_GROUP}/proceed-without-drain`,
+  /** Value: the name of a control plane's TalosMachine. Its member of etcd is defragmented as soon as that disturbs nothing. On a TalosControlPlane. */
+  defragment: `${OPERATOR_GROUP}/defragment`,
   /** `Wait` (default), `Proceed` or `Skip`: what happens when the drain of a Node does not end. On a TalosControlPlane or TalosWorker; does not act once. */
   drainPolicy: `${OPERATOR_GROUP}/drain-policy`,
   /** A duration such as `30m`, default `10m`: when {@link annotations.drainPolicy} takes effect. */

@@ -87,6 +87,7 @@ const knownMachine = object(
       description: "Hash of the static network settings that were last written to its META partition; none = none were.",
       maxLength: 128,
     }),
+    defragmentedAt: time("When its member of etcd was last asked to defragment."),
   },
   { description: "A machine that belongs, or ever belonged, to the cluster." },
 );
@@ -132,6 +133,10 @@ const openIntent = object(
     why: required(string({ description: "The rule or wish behind it, as a sentence.", maxLength: 1024 })),
     ...intentFields,
     memberId: string({ description: "The etcd member concerned, 16 hex digits.", maxLength: 32 }),
+    dbSizeBytes: integer({
+      description: "Size of the member's file before it was to be defragmented; a smaller one shows that it was.",
+      minimum: 0,
+    }),
     stoppedAt: time("Since when a container that was asked to stop did not answer. One that answers again was started by somebody."),
     configHash: string({ description: "Hash of the configuration that is sent.", maxLength: 128 }),
     applyMode: oneOf(["try", "no-reboot", "staged"], {

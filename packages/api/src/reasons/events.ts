@@ -87,6 +87,11 @@ export const eventCatalogue = {
     when: "A machine is no part of the cluster any more, wiped or not.",
     did: "left the cluster",
   },
+  EtcdCareFailed: {
+    type: "Warning",
+    on: ["TalosControlPlane"],
+    when: "A member would not defragment, or would not take an alarm back.",
+  },
   MemberRemovalFailed: {
     type: "Warning",
     on: ["TalosControlPlane"],

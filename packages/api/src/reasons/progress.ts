@@ -123,6 +123,24 @@ export const etcdHealthy = {
       when: "A member belongs to no machine of this cluster.",
       next: "Find out where it came from.",
     },
+    NoSpace: {
+      status: "False",
+      release: "itself",
+      when: "Etcd's files have reached their quota (NOSPACE): Kubernetes can write nothing.",
+      next: "Nothing while members are defragmented; else what the message says. The runbook etcd-no-space says more.",
+    },
+    DataCorrupt: {
+      status: "False",
+      release: "person",
+      when: "The data of etcd's members differ (CORRUPT): nothing is written, and nothing is done to any control plane.",
+      next: "Follow the runbook etcd-corrupt; reboot no control plane before.",
+    },
+    Defragmenting: {
+      status: "False",
+      release: "itself",
+      when: "A member gives free pages of its file back, and answers nothing meanwhile.",
+      next: "Nothing.",
+    },
     QuorumLost: {
       status: "False",
       release: "itself",

@@ -77,7 +77,9 @@ function settled(): {
           ? Promise.resolve({ spec: { stage: "running", isReady: true, unmetConditions: [] } })
           : type.startsWith("EtcdMembers")
             ? answer("own member", { spec: { memberId: "a" } })
-            : Promise.resolve({ spec: { uuid: "uuid" } }),
+            : type.startsWith("EtcdSpecs")
+              ? answer("quota", { spec: { extraArguments: { "quota-backend-bytes": ["4096000"] } } })
+              : Promise.resolve({ spec: { uuid: "uuid" } }),
       list: () => Promise.resolve([]),
     },
     version: () => Promise.resolve({ tag: "v1.13.9" }),
@@ -147,6 +149,18 @@ test("alarms of etcd are told by member and kind, beside everything that it comp
   ]);
   await look(60_000);
   assert.deepEqual([seen()?.alarms, seen()?.raised], [undefined, undefined]);
+});
+
+test("the quota of etcd is asked for while a file is full, and at no other time", async () => {
+  const { look, seen } = settled();
+  const full = { errors: ["memberID:1 alarm:NOSPACE "], alarms: [{ memberId: "0000000000000001", alarm: "no-space" }] } as const;
+  const corrupt = { errors: ["memberID:1 alarm:CORRUPT "], alarms: [{ memberId: "0000000000000001", alarm: "corrupt" }] } as const;
+  assert.deepEqual(await look(0, full), [...everything, "quota"]);
+  assert.equal(seen()?.quotaBytes, 4_096_000);
+  for (const status of [{}, corrupt]) {
+    assert.ok(!(await look(60_000, status)).includes("quota"));
+    assert.equal(seen()?.quotaBytes, undefined);
+  }
 });
 
 test("two looks that differ in the size of etcd alone are the same, for it grows all the time", () => {

@@ -1,4 +1,4 @@
-import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
+import { etcdQuotaBytes, isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, EtcdMemberFacts, EtcdStatusFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { AddressRefusal } from "./checked-dialer.ts";
@@ -296,13 +296,22 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
     optional(client.etcdMemberList({ queryLocal: true }, options)),
     optional(client.etcdStatus(options)),
   ]);
+  const told = status === undefined ? {} : { ...alarmsOf(status), ...sizesOf(status) };
   return {
     ...seen,
     localMember: local === "none" && status !== undefined ? status.memberId : local,
     members: members === undefined || members.length > MOST_MEMBERS ? undefined : members.map(memberOf),
     leader: status === undefined ? undefined : (status.leaderId ?? "0"),
-    ...(status === undefined ? {} : { ...alarmsOf(status), ...sizesOf(status) }),
+    ...told,
+    ...(told.raised?.some(({ kind }) => kind === "no-space") === true ? await quotaOf(client, options) : {}),
   };
+}
+
+/** What its etcd was started with. */
+async function quotaOf(client: TalosLooks, options: CallOptions): Promise<Pick<SeenEtcd, "quotaBytes">> {
+  const spec = await optional(client.resources.get(resourceKinds.etcdSpec, undefined, options));
+  const quotaBytes = spec === undefined ? undefined : etcdQuotaBytes(spec.spec.extraArguments);
+  return quotaBytes === undefined ? {} : { quotaBytes };
 }
 
 /** etcd of a control plane that is looked at through another: where nothing changed one question tells so. */

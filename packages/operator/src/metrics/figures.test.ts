@@ -36,6 +36,8 @@ function everything() {
       ],
       members: [{ isLearner: false }, { isLearner: true }],
       openEffects: 2,
+      files: [{ namespace: "ns", name: "demo", machine: "a", sizeBytes: 2_000, inUseBytes: 500 }],
+      alarms: [{ namespace: "ns", name: "demo", alarm: "no-space" }],
     },
   ]);
   const backups = createBackupFigures(registry);
@@ -97,6 +99,21 @@ describe("figures of the operator", () => {
     assert.deepEqual(shown(), [line("a", "True"), line("b", "False"), "talos_operator_objects_unnamed 0"]);
     assert.deepEqual(shown(1), [line("b", "False"), "talos_operator_objects_unnamed 1"]);
     assert.deepEqual(shown(0), ["talos_operator_objects_unnamed 0"]);
+  });
+
+  it("tell files and alarms of etcd by name, and none that is gone", () => {
+    const { registry, endClusters } = everything();
+    const shown = (): readonly string[] =>
+      ["size_bytes", "in_use_bytes"].flatMap((metric) => lines(registry.text(), `talos_operator_etcd_database_${metric}`));
+    assert.deepEqual(shown(), [
+      'talos_operator_etcd_database_size_bytes{namespace="ns",name="demo",machine="a"} 2000',
+      'talos_operator_etcd_database_in_use_bytes{namespace="ns",name="demo",machine="a"} 500',
+    ]);
+    assert.deepEqual(lines(registry.text(), "talos_operator_etcd_alarms"), [
+      'talos_operator_etcd_alarms{namespace="ns",name="demo",alarm="no-space"} 1',
+    ]);
+    endClusters();
+    assert.deepEqual([...shown(), ...lines(registry.text(), "talos_operator_etcd_alarms")], []);
   });
 
   it("of the published contract are exactly these series (A060-A064)", () => {

@@ -10,6 +10,19 @@ export interface ClusterFigures {
   readonly members: readonly { readonly isLearner: boolean }[];
   /** Effects that are written down and whose outcome is not seen yet. */
   readonly openEffects: number;
+  readonly files: readonly EtcdFileFigures[];
+  /** Kinds of alarms that its etcd raises, each once. */
+  readonly alarms: readonly { readonly namespace: string; readonly name: string; readonly alarm: string }[];
+}
+
+/** The database file of a member of etcd. */
+export interface EtcdFileFigures {
+  readonly namespace: string;
+  /** Of the TalosControlPlane. */
+  readonly name: string;
+  readonly machine: string;
+  readonly sizeBytes: number;
+  readonly inUseBytes: number;
 }
 
 /** An object with a status, as far as figures are about it. */
@@ -85,7 +98,7 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
     labels: ["effect", "result"],
   });
   const machines = registry.gauge({ name: "talos_operator_machines", help: "Machines by stage.", labels: ["role", "stage"] });
-  const members = registry.gauge({ name: "talos_operator_etcd_members", help: "Members of etcd in all clusters.", labels: ["kind"] });
+  const etcd = etcdFigures(registry, mostNamed);
   const open = registry.gauge({ name: "talos_operator_open_effects", help: "Effects whose outcome is not seen yet." }).with();
   const conditions = registry.gauge({
     name: "talos_operator_conditions",
@@ -116,10 +129,9 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
     fileOperation: (operation, isDone) => files.with({ operation, status: isDone ? "success" : "error" }).add(),
     showClusters(read) {
       const machineCounts = new Counts(machines);
-      const memberCounts = new Counts(members);
       const show = (all: readonly ClusterFigures[]): void => {
         machineCounts.set(all.flatMap((one) => one.machines.map(({ role, stage }) => ({ role, stage }))));
-        memberCounts.set(all.flatMap((one) => one.members.map(({ isLearner }) => ({ kind: isLearner ? "learner" : "voter" }))));
+        etcd(all);
         open.set(all.reduce((sum, one) => sum + one.openEffects, 0));
       };
       return ending(
@@ -152,6 +164,33 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
         () => show({}),
       );
     },
+  };
+}
+
+/** Members of etcd, and its files and alarms by name, at most so many files. */
+function etcdFigures(registry: MetricsRegistry, most: number): (all: readonly ClusterFigures[]) => void {
+  const members = registry.gauge({ name: "talos_operator_etcd_members", help: "Members of etcd in all clusters.", labels: ["kind"] });
+  const memberCounts = new Counts(members);
+  const labels = ["namespace", "name", "machine"];
+  const size = registry.gauge({
+    name: "talos_operator_etcd_database_size_bytes",
+    help: "Size of a member's file, which its quota is held against.",
+    labels,
+  });
+  const inUse = registry.gauge({ name: "talos_operator_etcd_database_in_use_bytes", help: "What of it is in use.", labels });
+  const alarms = registry.gauge({
+    name: "talos_operator_etcd_alarms",
+    help: "1 for an alarm that etcd raises now.",
+    labels: ["namespace", "name", "alarm"],
+  });
+  return (all) => {
+    memberCounts.set(all.flatMap((one) => one.members.map(({ isLearner }) => ({ kind: isLearner ? "learner" : "voter" }))));
+    for (const gauge of [size, inUse, alarms]) gauge.clear();
+    for (const { sizeBytes, inUseBytes, ...file } of all.flatMap(({ files }) => files).slice(0, most)) {
+      size.with(file).set(sizeBytes);
+      inUse.with(file).set(inUseBytes);
+    }
+    for (const alarm of all.flatMap((one) => one.alarms)) alarms.with(alarm).set(1);
   };
 }
 

@@ -3,7 +3,19 @@ import type { SeenConfig } from "./config.ts";
 import type { EtcdDoubt, EtcdQuorum } from "./etcd.ts";
 import type { MachineName } from "./machine.ts";
 import type { Observed, SeenMachine } from "./observation.ts";
-import type { BeforeRisk, ConfigPlan, Cordoned, LeftNode, MachinePlan, RemovalStep, Rollout, Said, Verdict, Waiting } from "./plans.ts";
+import type {
+  BeforeRisk,
+  CareStep,
+  ConfigPlan,
+  Cordoned,
+  LeftNode,
+  MachinePlan,
+  RemovalStep,
+  Rollout,
+  Said,
+  Verdict,
+  Waiting,
+} from "./plans.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "./record.ts";
 import type { SeenDrain } from "./workload.ts";
 
@@ -88,6 +100,8 @@ export interface Assessment {
   readonly leaving: RemovalStep | undefined;
   /** What of a snapshot of etcd before running control planes leave is the case; `undefined` = none that has a vote does. */
   readonly beforeRisk: BeforeRisk | undefined;
+  /** How etcd is looked after; `undefined` = there is nothing to do, or no record. */
+  readonly care: CareStep | undefined;
   /** What is done about the machines of worker pools that are deleted while their cluster stays; `undefined` = nothing, and nothing is waited for. */
   readonly goingPools: Verdict | undefined;
   /** Machines of the cluster whose Nodes have our cordon, although nothing is about to happen to them. */

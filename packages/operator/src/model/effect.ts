@@ -38,7 +38,7 @@ export interface ObjectName {
 }
 
 /**
- * What a step changes: `stored` writes objects of the management cluster only; `waits` is for a fact that nobody here can bring about; `installs`,
+ * What a step changes: `etcd care` frees space of etcd; `stored` writes objects of the management cluster only; `waits` is for a fact that nobody here can bring about; `installs`,
  * `bootstraps etcd`, `membership`, `reboot` and `destroys data` are sent to machines, and so are `live`, `service restart` and `reinstall`, by the words of
  * config changes; `drains` empties a node of the workload cluster.
  */
@@ -51,6 +51,7 @@ export type PlannedEffect =
   | "installs"
   | "bootstraps etcd"
   | "membership"
+  | "etcd care"
   | "reboot"
   | "reinstall"
   | "destroys data";

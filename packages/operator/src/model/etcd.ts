@@ -62,4 +62,6 @@ export interface EtcdDoubt {
   readonly kind: "unsafe";
   readonly code: EtcdDoubtCode;
   readonly message: string;
+  /** What the members say nevertheless, where nothing is in the way but files that are full: what frees their space goes by it, and nothing else does. */
+  readonly beneath?: EtcdQuorum;
 }

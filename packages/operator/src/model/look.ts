@@ -157,6 +157,8 @@ export interface SeenEtcd {
   readonly dbSizeBytes?: number;
   /** What of the file is in use: the rest is what a defragmentation gives back. Absent = not told. */
   readonly dbInUseBytes?: number;
+  /** How large the file may grow, `Infinity` for any size; asked only while an alarm says that one is full. Absent = not asked, not told, or no number. */
+  readonly quotaBytes?: number;
 }
 
 /** An alarm of etcd. It stays when its member is removed. */

@@ -73,6 +73,17 @@ export interface RemovalStep {
   readonly removals: readonly Removal[];
 }
 
+/** What one pass does for an etcd that is full, or about a member that is in the middle of being looked after. */
+export interface CareStep {
+  readonly facts: ClusterFacts;
+  /** Allowed once `facts` is stored. */
+  readonly actions: readonly Action[];
+  /** What is done or waited for, without a full stop. */
+  readonly says: string;
+  /** Nothing goes on before somebody does something. */
+  readonly needsPerson: boolean;
+}
+
 /** What may begin now, and what the rest waits for. */
 export interface Rollout {
   readonly next: readonly ConfigPlan[];

@@ -90,6 +90,8 @@ export interface MachineFact {
   readonly metaHash?: string;
   /** The etcd member that it last showed as its own: 16 hex digits. Absent: none was seen, or the record is older than this field. */
   readonly memberId?: string;
+  /** When its member of etcd was last asked to defragment. Absent: never. */
+  readonly defragmentedAt?: number;
 }
 
 /** A machine that a configuration may have been sent to, and that was not proved wiped or given up since. */
@@ -138,9 +140,10 @@ export interface BootstrapDoneFact {
 
 /**
  * What an intent is about: `Reset` wipes a machine, or stops a container after it has left etcd, `RemoveMember` takes a dead member out of etcd's list, `ApplyConfig` changes the configuration of a
- * running machine, `Reboot` boots it anew, `WriteMeta` changes the static network settings in its META.
+ * running machine, `Reboot` boots it anew, `WriteMeta` changes the static network settings in its META, `Defragment` gives free pages of its member's file back, and
+ * `DisarmAlarms` takes back the alarms of all members through it.
  */
-export type IntentKind = "Reset" | "RemoveMember" | "ApplyConfig" | "Reboot" | "WriteMeta";
+export type IntentKind = "Reset" | "RemoveMember" | "ApplyConfig" | "Reboot" | "WriteMeta" | "Defragment" | "DisarmAlarms";
 
 /** An effect that cannot be repeated blindly, written down before it is sent, until what the machine shows ends it. */
 export interface IntentFact {
@@ -160,6 +163,8 @@ export interface IntentFact {
   readonly bootIdBefore?: string;
   /** The etcd member concerned: 16 hex digits. */
   readonly memberId?: string;
+  /** Size of the member's file when it was to be defragmented: a smaller one later shows that it was. */
+  readonly dbSizeBytes?: number;
   /** Since when a container that was asked to stop did not answer. One that answers again was started by somebody. */
   readonly stoppedAt?: number;
   /** Hash of the configuration that is sent. */

@@ -63,7 +63,7 @@ export interface EffectWorld {
 }
 
 const changing =
-  /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete|ServiceRestart)$/;
+  /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete|EtcdDefragment|EtcdAlarmDisarm|ServiceRestart)$/;
 const key = { namespace: "default", name: "demo" };
 
 function unavailable(): TalosCallFailure {

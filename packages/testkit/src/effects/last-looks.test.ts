@@ -523,6 +523,82 @@ play("RebootMachine", everywhere, {
   also: { "an intent that is gone": () => ({ record: withOnly() }) },
 });
 
+/** Every member tells of this alarm, and has a file of so many bytes. */
+const alarmed = (kind: "NOSPACE" | "CORRUPT", dbSize = 20_480): Lie => ({
+  method: "EtcdStatus",
+  tell: (reply: { readonly messages: readonly { readonly memberStatus?: { errors: string[]; dbSize: bigint } }[] }) => {
+    for (const { memberStatus } of reply.messages)
+      if (memberStatus !== undefined)
+        Object.assign(memberStatus, {
+          errors: [`memberID:${BigInt(`0x${fact("10.0.0.2").memberId ?? ""}`)} alarm:${kind} `],
+          dbSize: BigInt(dbSize),
+        });
+    return reply;
+  },
+});
+const defragment = (over: Partial<ActionOf<"DefragmentMember">> = {}): ActionOf<"DefragmentMember"> => ({
+  kind: "DefragmentMember",
+  ...target("10.0.0.2"),
+  ifLarger: 1,
+  mayLead: false,
+  ...over,
+});
+const defragmenting = (over: Partial<IntentFact> = {}): IntentFact => open("Defragment", "10.0.0.2", { dbSizeBytes: 2, ...over });
+const followed = (row: Row<"DefragmentMember">): Row<"DefragmentMember"> => ({ ...row, lies: [led("10.0.0.1"), ...(row.lies ?? [])] });
+
+play("DefragmentMember", everywhere, {
+  action: () => defragment(),
+  before: () => withOnly(defragmenting()),
+  seen: () => seen,
+  // Rows before took leaders off the network.
+  always: () => ({ lies: [led("10.0.0.1")] }),
+  sends: "EtcdDefragment 10.0.0.2",
+  remembers: "refused",
+  heldBackBy: {
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.2")(withOnly(defragmenting())(facts)) }),
+    ownMember: () => followed(untoldMember("10.0.0.2")),
+    agreement: () => followed({ lies: [differing("10.0.0.1")] }),
+    // One of two voters is not spared, either.
+    settled: () => followed({ lies: [learning("10.0.0.3")], beside: ["quorum"] }),
+    quorum: () => ({ cut: ["10.0.0.1"] }),
+    stillLarge: () => ({ action: defragment({ ifLarger: 1_000_000_000 }) }),
+    leaderLast: () => ({ lies: [led("10.0.0.2")] }),
+    uuid: () => ({ record: withOnly(defragmenting({ uuid: "another" })) }),
+    ...lastRows<"DefragmentMember">(everywhere, () => ({ record: withOnly({ ...defragmenting(), what: "Reset" }) })),
+  },
+  also: {
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "data that differ": () => ({ lies: [alarmed("CORRUPT")] }),
+  },
+});
+
+const disarming = (over: Partial<IntentFact> = {}): IntentFact => open("DisarmAlarms", "10.0.0.2", over);
+const full = (row: Row<"DisarmAlarms">): Row<"DisarmAlarms"> => ({ ...row, lies: [alarmed("NOSPACE"), ...(row.lies ?? [])] });
+
+play("DisarmAlarms", everywhere, {
+  action: () => ({ kind: "DisarmAlarms", ...target("10.0.0.2") }),
+  before: () => withOnly(disarming()),
+  seen: () => seen,
+  always: () => ({ lies: [alarmed("NOSPACE")] }),
+  sends: "EtcdAlarmDisarm 10.0.0.2",
+  remembers: "refused",
+  heldBackBy: {
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.2")(withOnly(disarming())(facts)) }),
+    // Whose member is not told is not told to be healthy.
+    ownMember: () => full({ ...untoldMember("10.0.0.2"), beside: ["hasRoom"] }),
+    onlyFull: () => ({ lies: [alarmed("CORRUPT")] }),
+    hasRoom: () => ({ lies: [alarmed("NOSPACE", 2_147_483_648)] }),
+    uuid: () => ({ record: withOnly(disarming({ uuid: "another" })) }),
+    ...lastRows<"DisarmAlarms">(everywhere, () => ({ record: withOnly({ ...disarming(), what: "Reset" }) })),
+  },
+  also: {
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "no alarm at all": () => ({ lies: [] }),
+  },
+});
+
 const meta = (over: Partial<ActionOf<"WriteMeta">> = {}): ActionOf<"WriteMeta"> => ({
   kind: "WriteMeta",
   ...target("10.0.0.2"),

@@ -15,6 +15,7 @@ import { guards } from "./guards.ts";
 import { kubeletCertificateFaults } from "./kubelet-certificates.ts";
 import { knownFaults } from "./known-faults.ts";
 import { disruption } from "./disruption.ts";
+import { etcdCare } from "./etcd-care.ts";
 import { laterLife } from "./later-life.ts";
 import type { Mutant } from "./mutant.ts";
 import { passInvariantFaults } from "./pass-invariants.ts";
@@ -30,6 +31,7 @@ export const mutants: readonly Mutant[] = [
   ...guards,
   ...laterLife,
   ...disruption,
+  ...etcdCare,
   ...passInvariantFaults,
   ...walks,
   ...knownFaults,

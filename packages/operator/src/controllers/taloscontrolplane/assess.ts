@@ -1,4 +1,6 @@
 import { bootstrapState } from "./conditions/describe.ts";
+import { planCare } from "./care/plan-care.ts";
+import { etcdAlarms } from "./conditions/etcd-alarms.ts";
 import { etcdHealth } from "./conditions/etcd-health.ts";
 import { keysState } from "./conditions/keys-in-doubt.ts";
 import { isReadyNode } from "./conditions/machine-state.ts";
@@ -27,30 +29,26 @@ import type { ClusterFacts } from "../../model/record.ts";
  */
 export function assess(seen: Observed): Assessment {
   const facts = factsOf(seen);
-  const everyone = machinesOf(seen, facts);
   const membership = once(() => etcdMembership(seen));
   const etcd = once(() => settled(membership()));
-  // What cannot be told without a record is told of none.
-  const ofRecord = <T>(conclude: (known: ClusterFacts) => T): (() => T | undefined) =>
-    once(() => (facts === undefined ? undefined : conclude(facts)));
+  const ofRecord = ofRecordOf(facts);
   const configs = ofRecord((known) => planConfigs(seen, known));
   const rollout = ofRecord((known) => chooseNext(assessment, known, configs() ?? []));
   const joining = ofRecord((known) => planMachines(assessment, known));
   const leaving = ofRecord((known) => planMembership(assessment, known));
   const risk = ofRecord((known) => beforeRemovals(assessment, known));
+  const care = ofRecord((known) => planCare(assessment, known));
   const cordons = ofRecord((known) => idleCordons(assessment, known));
   const left = ofRecord((known) => leftNodes(assessment, known));
   const goingPools = once(() => waitingOfGoingPools(assessment));
   const keys = once(() => keysState(assessment));
-  const health = once(() => etcdHealth(seen));
+  const health = once(() => etcdAlarms(assessment) ?? etcdHealth(seen));
   const bootstrap = once(() => bootstrapState(seen));
   const waiting = once(() => waitingOf(assessment));
   const assessment: Assessment = {
     seen,
     facts,
-    ...everyone,
-    byName: new Map([...everyone.former, ...everyone.machines].map((machine) => [machine.declared.name, machine])),
-    pools: poolsOf(everyone.machines, everyone.former),
+    ...tableOf(seen, facts),
     get etcdMembership() {
       return membership();
     },
@@ -71,6 +69,9 @@ export function assess(seen: Observed): Assessment {
     },
     get beforeRisk() {
       return risk();
+    },
+    get care() {
+      return care();
     },
     get idleCordons() {
       return cordons() ?? [];
@@ -95,6 +96,18 @@ export function assess(seen: Observed): Assessment {
     },
   };
   return assessment;
+}
+
+/** Every machine, by itself, by name and by pool. */
+function tableOf(seen: Observed, facts: ClusterFacts | undefined): Pick<Assessment, "machines" | "former" | "byName" | "pools"> {
+  const { machines, former } = machinesOf(seen, facts);
+  const byName = new Map([...former, ...machines].map((machine) => [machine.declared.name, machine]));
+  return { machines, former, byName, pools: poolsOf(machines, former) };
+}
+
+/** What cannot be told without a record is told of none. */
+function ofRecordOf(facts: ClusterFacts | undefined): <T>(conclude: (known: ClusterFacts) => T) => () => T | undefined {
+  return (conclude) => once(() => (facts === undefined ? undefined : conclude(facts)));
 }
 
 /** Every machine with what is known of it, listed or not. */

@@ -4,6 +4,7 @@ import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../../metrics/figures.ts";
 import type { KnownMachine } from "./brain.ts";
 import type { Assessment } from "../../model/assessment.ts";
+import { raisedBy } from "./membership/alarmed.ts";
 import { foundedBy } from "./membership/etcd-view.ts";
 import { intentOn, machineFact } from "./record/facts.ts";
 import { backupSources } from "./membership/backup-sources.ts";
@@ -208,8 +209,11 @@ function believedLook({ session, machines, facts }: Cluster, name: string, now: 
 }
 
 /** What metrics show of a cluster. */
-export function clusterFigures({ machines, session, facts }: Cluster): ClusterFigures {
+export function clusterFigures({ key: { namespace = "", name }, machines, session, facts }: Cluster): ClusterFigures {
   const looks = [...machines.values()].map((declared) => ({ declared, look: session.look(declared.name) }));
+  const etcds = looks.flatMap(({ declared, look }) =>
+    look.kind === "running" && look.etcd !== undefined ? [{ machine: declared.name, etcd: look.etcd }] : [],
+  );
   return {
     machines: looks.map(({ declared: { role }, look }) => ({
       role,
@@ -217,5 +221,9 @@ export function clusterFigures({ machines, session, facts }: Cluster): ClusterFi
     })),
     members: foundedBy(looks)?.members ?? [],
     openEffects: facts?.intents.length ?? 0,
+    files: etcds.flatMap(({ machine, etcd: { dbSizeBytes: sizeBytes, dbInUseBytes: inUseBytes } }) =>
+      sizeBytes === undefined || inUseBytes === undefined ? [] : [{ namespace, name, machine, sizeBytes, inUseBytes }],
+    ),
+    alarms: [...new Set(raisedBy(etcds).map(({ kind }) => kind))].map((alarm) => ({ namespace, name, alarm })),
   };
 }

@@ -17,6 +17,7 @@ import { answerAnnotations } from "./rules/answer-annotations.ts";
 import { keepAccess } from "./rules/access.ts";
 import { refuseBesideAnother } from "./rules/beside-another.ts";
 import { bootstrapOnce } from "./rules/bootstrap.ts";
+import { careForEtcd, defragmentEtcd, releaseCare } from "./rules/care-for-etcd.ts";
 import { changeConfig } from "./rules/change-config.ts";
 import { composeMachines } from "./rules/compose-machines.ts";
 import { configureMachines } from "./rules/configure-machines.ts";
@@ -45,6 +46,7 @@ export const defaultRules: readonly Rule[] = [
   importCluster,
   releaseConfig,
   releasePools,
+  releaseCare,
   finishDeletion,
   refuseUnsafeSpec,
   keepFinalizers,
@@ -52,6 +54,7 @@ export const defaultRules: readonly Rule[] = [
   composeMachines,
   answerAnnotations,
   bootstrapOnce,
+  careForEtcd,
   tendNodes,
   settleConfig,
   configureMachines,
@@ -61,6 +64,7 @@ export const defaultRules: readonly Rule[] = [
   tendCertificates,
   rememberMembers,
   rememberVersions,
+  defragmentEtcd,
   waitOrSettle,
 ];
 

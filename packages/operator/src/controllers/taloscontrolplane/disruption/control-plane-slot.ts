@@ -1,5 +1,5 @@
 import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
-import { projectWithout } from "../membership/quorum.ts";
+import { despiteFull, projectWithout, settled } from "../membership/quorum.ts";
 import { rankOf } from "./reasons.ts";
 import type { Disruption } from "./reasons.ts";
 import type { Projection } from "../membership/quorum.ts";
@@ -87,13 +87,13 @@ function heldByDrain({ seen, machines, former }: Assessment, { machine, why }: S
 function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, member }: SlotBid): SlotHolder | undefined {
   const leaves = why === "replace" || why === "remove";
   if (facts.bootstrapDone === undefined) return leaves && member === "none" ? undefined : { kind: "founding" };
-  const all = assessed.etcdMembership;
+  const all = why === "cure" ? despiteFull(assessed.etcdMembership) : assessed.etcdMembership;
   if (all.kind === "unsafe") return { kind: "etcd", doubt: all, isSettling: false };
   if (leaves && member === undefined) return { kind: "untold", machine };
   // Who has no vote takes none along: it may leave beside one that joins.
   if (leaves && !isVoter(all, member)) return undefined;
   // A dead member goes whoever joins: nobody may join before it has gone.
-  const view = why === "replace" ? all : assessed.etcd;
+  const view = why === "replace" ? all : settled(all);
   if (view.kind === "unsafe") return { kind: "etcd", doubt: view, isSettling: true };
   if (member === undefined) return { kind: "untold", machine };
   // A control plane of a single machine has no quorum to keep.

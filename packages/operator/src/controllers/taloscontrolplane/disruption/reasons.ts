@@ -1,9 +1,9 @@
 /**
- * For what a machine is disturbed, the most urgent first: `delete` takes the whole cluster down, `replace` takes a dead machine's member out of etcd, `remove` lets a
- * machine leave, `boot` boots one for settings that it holds, `configure` gives it others. Whoever comes later waits for those before; a procedure that is
+ * For what a machine is disturbed, the most urgent first: `delete` takes the whole cluster down, `replace` takes a dead machine's member out of etcd, `cure` frees the space of an etcd that is full, `remove` lets a
+ * machine leave, `boot` boots one for settings that it holds, `configure` gives it others, `defragment` gives free pages of a member's file back. Whoever comes later waits for those before; a procedure that is
  * added takes its place in this list, and both budgets keep it.
  */
-const reasons = ["delete", "replace", "remove", "boot", "configure"] as const;
+const reasons = ["delete", "replace", "cure", "remove", "boot", "configure", "defragment"] as const;
 
 /** For what a machine is disturbed. */
 export type Disruption = (typeof reasons)[number];

@@ -66,6 +66,11 @@ export async function attempt(
   }
 }
 
+/** It was not asked under an intent that lets it be asked once: it may be, after the pause of a refusal. */
+export function noteNotAsked(key: string, { session }: Effects): void {
+  session.noteSent(key, "refused", "it could not be asked");
+}
+
 /** Without a pause the next pass would try at once again: what is known of an earlier attempt counts as of now. */
 export function noteNotSent(key: string, { before }: Extract<Ending, { readonly kind: "not-sent" }>, { session }: Effects): void {
   session.noteSent(key, before?.outcome ?? "unknown", before?.detail ?? "it could not be asked", before);

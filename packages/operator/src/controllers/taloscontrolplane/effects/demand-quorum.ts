@@ -7,6 +7,7 @@ import { isOtherMachine } from "../membership/identity.ts";
 import { answerOf, projectWithout, quorumOf, settled } from "../membership/quorum.ts";
 import type { Look } from "../../../model/look.ts";
 import type { MachineName } from "../../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../../model/observation.ts";
 import type { EtcdAnswer, EtcdDoubt, EtcdQuorum } from "../../../model/etcd.ts";
 import type { Check, Checks, Sending } from "./define.ts";
 import type { Effects } from "./ports.ts";
@@ -21,6 +22,8 @@ export interface QuorumDemand {
 
 /** What the members said just now. */
 interface LiveEtcd {
+  /** The observation of the pass, with what the machines show now. */
+  readonly seen: Observed;
   readonly answers: readonly EtcdAnswer[];
   readonly view: EtcdQuorum | EtcdDoubt;
 }
@@ -31,7 +34,10 @@ type Asked = Sending<{ readonly machine: MachineName }>;
 export const membersNow = async ({ effects }: Sending): Promise<LiveEtcd> => {
   const looks = await lookAtControlPlanes(effects);
   const answers = looks.flatMap(({ machine, look }) => answerOf(machine, look) ?? []);
-  return { answers, view: quorumOf(answers) };
+  const now = new Map(looks.map(({ machine, look }) => [machine, look]));
+  const shown = (machine: SeenMachine): SeenMachine => ({ ...machine, look: now.get(machine.declared.name) ?? machine.look });
+  const seen = { ...effects.seen, machines: effects.seen.machines.map(shown), former: effects.seen.former.map(shown) };
+  return { answers, view: quorumOf(answers), seen };
 };
 
 /** The member that this machine shows as its own. */
@@ -51,16 +57,18 @@ export async function leads(sending: Asked, others = 0): Promise<boolean> {
  * A joining member forbids it, unless that is the very member. The only voter may be down for a while, and never leaves.
  *
  * @param how for good, or for a while
+ * @param read what of their answers counts; default: all
  */
 export function quorumWithout<A extends { readonly machine: MachineName }>(
   how: "leaves" | "is-down",
   of: (action: A) => QuorumDemand = ({ machine }) => ({ machine }),
+  read: (view: EtcdQuorum | EtcdDoubt) => EtcdQuorum | EtcdDoubt = (view) => view,
 ) {
   const judged = async (sending: Sending<A>) => {
     const demand = of(sending.action);
     const live = await sending.ask(membersNow);
     const memberId = demand.memberId ?? memberShown(live, demand.machine);
-    return { machine: demand.machine, memberId, all: live.view };
+    return { machine: demand.machine, memberId, all: read(live.view) };
   };
   return {
     agreement: async (sending) => {

@@ -22,6 +22,7 @@ import { machinesOf } from "../spec/declared.ts";
 import { brokenBy, passInvariants } from "./broken.ts";
 import type { Rule } from "../../../model/decision.ts";
 import type { Action } from "../../../model/effect.ts";
+import type { SeenAlarm } from "../../../model/look.ts";
 import type { Observed } from "../../../model/observation.ts";
 import type { ClusterFacts, IntentFact } from "../../../model/record.ts";
 
@@ -99,6 +100,14 @@ const configure = (ifSpki: string): Action => ({ kind: "ConfigureMachine", machi
 const drains = (...names: readonly string[]): World => ({
   drains: new Map(names.map((name) => [name, { startedAt: NOW, askedAt: NOW, ranMs: 0, unreachableMs: 0, state: undefined }])),
 });
+const defragment = (n: number): Action => ({ kind: "DefragmentMember", ...at(cp(n)), ifLarger: 1, mayLead: n === 1 });
+const disarm = (n: number): Action => ({ kind: "DisarmAlarms", ...at(cp(n)) });
+/** Every member tells of this alarm, and has a file of so many bytes of 100. */
+const alarmedBy = (kind: SeenAlarm["kind"], dbSizeBytes = 100): Given => {
+  const etcd = { alarms: ["x"], raised: [{ member: id(1), kind }], dbSizeBytes, dbInUseBytes: 1, quotaBytes: 100 };
+  const looks = [0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running({ ...member(index, 3), ...etcd })] as const);
+  return { looks: { ...healthy, ...Object.fromEntries(looks) } };
+};
 const leaver = { left: [cp(3)] };
 const dead = { left: [cp(3)], looks: { ...healthy, "10.0.0.3": silent } };
 
@@ -167,6 +176,20 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
     [withOpen(open(cp(3), "Reset")), { ...removal(3), memberId: id(9) } as Action],
     "S15",
   ],
+  ["defragments a member while etcd is full", alarmedBy("no-space"), [withOpen(open(cp(1), "Defragment")), defragment(1)], undefined],
+  ["takes alarms back while every file has room", alarmedBy("no-space", 1), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], undefined],
+  [
+    "defragments one of three while another is dead",
+    { looks: { ...healthy, "10.0.0.3": silent } },
+    [withOpen(open(cp(1), "Defragment")), defragment(1)],
+    "S10",
+  ],
+  ["defragments two members", {}, [withOpen(open(cp(1), "Defragment")), defragment(1), defragment(2)], "S11"],
+  ["takes alarms back twice at once", {}, [withOpen(open(cp(1), "DisarmAlarms")), disarm(1), disarm(2)], "S18"],
+  ["takes alarms back without an intent", {}, [disarm(1)], "S18"],
+  ["defragments a member under another intent", {}, [withOpen(open(cp(1))), defragment(1)], "S18"],
+  ["takes alarms back while data differ", alarmedBy("corrupt", 1), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], "S18"],
+  ["takes alarms back while a file is full", alarmedBy("no-space"), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], "S18"],
   ["wipes one that is listed", {}, [withOpen(open(wk(1), "Reset")), wipe(wk(1))], "S19"],
   ["wipes one without an intent", { left: [wk(1)] }, [wipe(wk(1))], "S19"],
   ["wipes one whose namespace goes", { left: [wk(1)], namespaceIsTerminating: true }, [withOpen(open(wk(1), "Reset")), wipe(wk(1))], "S19"],
@@ -210,7 +233,25 @@ describe("what no pass may break", () => {
 
   test("every one that stays on in production is there, and each is broken by something", () => {
     const ids = passInvariants.map((invariant) => invariant.id);
-    assert.deepEqual(ids, ["S1", "S2", "S3", "S4", "S5", "S6", "S10", "S11", "S12", "S13", "S14", "S15", "S19", "S20", "S24", "S32"]);
+    assert.deepEqual(ids, [
+      "S1",
+      "S2",
+      "S3",
+      "S4",
+      "S5",
+      "S6",
+      "S10",
+      "S11",
+      "S12",
+      "S13",
+      "S14",
+      "S15",
+      "S18",
+      "S19",
+      "S20",
+      "S24",
+      "S32",
+    ]);
     const tried = new Set(["S14", ...cases.map(([, , , want]) => want)]);
     assert.deepEqual(
       ids.filter((one) => !tried.has(one)),

@@ -1,3 +1,6 @@
+import { raisedBy } from "../membership/alarmed.ts";
+import { controlPlanesOf } from "../membership/etcd-view.ts";
+import { despiteFull } from "../membership/quorum.ts";
 import { isClusterGoing, machineOf, onControlPlanes } from "./pass.ts";
 import type { DisruptiveAction, Pass, PassInvariant } from "./pass.ts";
 import type { Action } from "../../../model/effect.ts";
@@ -18,7 +21,7 @@ function leaves(action: DisruptiveAction): boolean {
 /** Counted here once more, and otherwise than by whoever granted it. */
 function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | undefined {
   const name = machineOf(action);
-  const view = assessed.etcdMembership;
+  const view = action.kind === "DefragmentMember" ? despiteFull(assessed.etcdMembership) : assessed.etcdMembership;
   if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
   const look = assessed.byName.get(name)?.look;
   const member = action.kind === "RemoveMember" ? action.memberId : look?.kind === "running" ? look.etcd?.localMember : undefined;
@@ -31,6 +34,26 @@ function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | unde
   return left >= needed
     ? undefined
     : `${action.kind} on ${name} would leave ${left} healthy of ${voters.length} voters, and ${needed} are needed`;
+}
+
+/** Defragmentations, and alarms that are taken back: one at a time, and never where data differ or a file that is told has no room. */
+function carelessWith({ assessed: { seen }, actions, after }: Pass): string | undefined {
+  const care = actions.filter((action) => action.kind === "DefragmentMember" || action.kind === "DisarmAlarms");
+  const [first] = care;
+  if (first === undefined) return undefined;
+  if (care.length > 1) return `${care.map(({ kind, machine }) => `${kind} to ${machine}`).join(" and ")} are to be sent at once`;
+  const what = first.kind === "DisarmAlarms" ? "DisarmAlarms" : "Defragment";
+  if (!(after?.intents ?? []).some((intent) => intent.machine === first.machine && intent.what === what))
+    return `${first.kind} is to go to ${first.machine}, and no intent says so`;
+  const telling = controlPlanesOf(seen).flatMap(({ declared: { name }, look }) =>
+    look.kind === "running" && look.etcd !== undefined ? [{ name, etcd: look.etcd }] : [],
+  );
+  if (raisedBy(telling).some(({ kind }) => kind !== "no-space"))
+    return `${first.kind} is to go to ${first.machine}, and etcd's data differ`;
+  const full = telling.find(({ etcd: { dbSizeBytes, quotaBytes } }) => quotaBytes !== undefined && (dbSizeBytes ?? 0) >= quotaBytes);
+  return first.kind === "DisarmAlarms" && full !== undefined
+    ? `alarms are to be taken back, and the file of ${full.name} is full`
+    : undefined;
 }
 
 /** What is done to members of etcd, and to the machines that have them. */
@@ -108,5 +131,10 @@ export const ofEtcd: readonly PassInvariant[] = [
         ? undefined
         : `member ${first.memberId} is to be removed, and etcd does not list it`;
     },
+  },
+  {
+    id: "S18",
+    says: "Members of etcd are defragmented one at a time, and alarms taken back where every file has room, never where data differ.",
+    broken: carelessWith,
   },
 ];

@@ -1,9 +1,9 @@
-import type { SeenEtcd } from "../../../model/look.ts";
+import type { SeenAlarm, SeenEtcd } from "../../../model/look.ts";
 
 /** What an answering control plane tells of etcd. */
 export interface TellingMember {
   readonly machine: string;
-  readonly etcd: Pick<SeenEtcd, "alarms" | "localMember">;
+  readonly etcd: Pick<SeenEtcd, "alarms" | "raised" | "localMember">;
 }
 
 /**
@@ -13,14 +13,18 @@ export interface TellingMember {
 export function alarmedMember(telling: readonly TellingMember[]): { readonly machine: string; readonly alarms: string } | undefined {
   const teller = telling.find(({ etcd }) => (etcd.alarms ?? []).length > 0);
   if (teller === undefined) return undefined;
-  const alarms = teller.etcd.alarms ?? [];
-  const ids = new Set(alarms.flatMap(memberIdOf));
+  const ids = new Set((teller.etcd.raised ?? []).map(({ member }) => member));
   const named = telling.filter(({ etcd }) => etcd.localMember !== undefined && ids.has(etcd.localMember)).map(({ machine }) => machine);
-  return { machine: named.length === 0 ? teller.machine : named.join(", "), alarms: alarms.join(", ") };
+  return { machine: named.length === 0 ? teller.machine : named.join(", "), alarms: (teller.etcd.alarms ?? []).join(", ") };
 }
 
-/** `memberID:10627508175174891110 alarm:CORRUPT`, as etcd prints it: decimal, where members are named by 16 hex digits. */
-function memberIdOf(alarm: string): readonly string[] {
-  const [, id] = /\bmemberID:(\d{1,20})\b/.exec(alarm) ?? [];
-  return id === undefined ? [] : [BigInt(id).toString(16).padStart(16, "0")];
+/** Every alarm that anybody tells of, each once. */
+export function raisedBy(telling: readonly Pick<TellingMember, "etcd">[]): readonly SeenAlarm[] {
+  const all = telling.flatMap(({ etcd }) => etcd.raised ?? []);
+  return [...new Map(all.map((alarm) => [`${alarm.member} ${alarm.kind}`, alarm])).values()];
+}
+
+/** It complains of nothing but files that are full, if of anything. */
+export function isOnlyFull({ alarms = [], raised = [] }: Pick<SeenEtcd, "alarms" | "raised">): boolean {
+  return alarms.length <= raised.length && raised.every(({ kind }) => kind === "no-space");
 }

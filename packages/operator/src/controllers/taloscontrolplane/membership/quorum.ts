@@ -1,4 +1,4 @@
-import { alarmedMember } from "./alarmed.ts";
+import { alarmedMember, isOnlyFull } from "./alarmed.ts";
 import { elapsedMs } from "../../../elapsed.ts";
 import { controlPlanesOf } from "./etcd-view.ts";
 import type { EtcdMember, Look } from "../../../model/look.ts";
@@ -75,9 +75,6 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
   const stranger = own.find(({ id }) => !first.members.some((member) => member.id === id));
   if (stranger !== undefined)
     return doubt("stranger", `${stranger.machine} shows member ${stranger.id} of etcd, which its own list does not have`);
-  const alarmed = alarmedMember(telling);
-  if (alarmed !== undefined) return doubt("alarm", `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}); clear it first`);
-
   // A member that is ill itself is no witness of who leads.
   const witnesses = telling.filter(({ etcd, isGoing }) => etcd.isHealthy && !isGoing);
   const learners = first.members.filter((member) => member.isLearner);
@@ -95,7 +92,16 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
   if (leaderless !== undefined) return doubt("leaderless", `etcd on ${leaderless.machine} knows no leader among the voters`);
   const [leader = "0"] = leaders;
   if (leaders.size > 1) return doubt("two-leaders", `members of etcd name ${leaders.size} different leaders`);
-  return { kind: "known", members: first.members, voters, learners, leader, healthy, needed };
+  const view: EtcdQuorum = { kind: "known", members: first.members, voters, learners, leader, healthy, needed };
+  const alarmed = alarmedMember(telling);
+  if (alarmed === undefined) return view;
+  const said = doubt("alarm", `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}); clear it first`);
+  return telling.every(({ etcd }) => isOnlyFull(etcd)) ? { ...said, beneath: view } : said;
+}
+
+/** The same for whoever frees the space of files that are full: it goes on although they are, and by no other alarm. */
+export function despiteFull(view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+  return view.kind === "unsafe" ? (view.beneath ?? view) : view;
 }
 
 /** What is left when one member counts as gone. */

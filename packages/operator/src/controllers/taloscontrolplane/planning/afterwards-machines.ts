@@ -56,6 +56,15 @@ export function withoutEtcd({ declared, look }: SeenMachine): SeenMachine {
   return { declared, look: { ...look, etcd: { ...etcd, members: undefined, service: "Finished", isHealthy: false, localMember: "none" } } };
 }
 
+/** etcd on one machine shows something else. */
+export function withEtcdOf(seen: Observed, name: MachineName, change: (etcd: SeenEtcd) => SeenEtcd): Observed {
+  const shown = (machine: SeenMachine): SeenMachine =>
+    machine.declared.name !== name || machine.look.kind !== "running" || machine.look.etcd === undefined
+      ? machine
+      : { ...machine, look: { ...machine.look, etcd: change(machine.look.etcd) } };
+  return { ...seen, machines: seen.machines.map(shown), former: seen.former.map(shown) };
+}
+
 /** Every machine that lists members of etcd tells another list. */
 export function withEtcd(seen: Observed, change: (etcd: SeenEtcd, members: readonly EtcdMember[]) => SeenEtcd): Observed {
   const replace = (machine: SeenMachine): SeenMachine => {

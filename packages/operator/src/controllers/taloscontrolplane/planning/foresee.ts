@@ -150,7 +150,14 @@ function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: 
 
 /** Votes of etcd while a control plane is disturbed. */
 function quorumAt(seen: Observed, { effect, machine }: StepWords): string | undefined {
-  if (effect === "stored" || effect === "waits" || effect === "live" || effect === "drains" || effect === "bootstraps etcd")
+  if (
+    effect === "stored" ||
+    effect === "waits" ||
+    effect === "live" ||
+    effect === "etcd care" ||
+    effect === "drains" ||
+    effect === "bootstraps etcd"
+  )
     return undefined;
   const target = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === machine);
   if (target?.declared.role !== "controlplane" || target.look.kind !== "running") return undefined;

@@ -173,6 +173,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     releasedAt: optionalMs(machine.releasedAt),
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
+    ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: ms(machine.defragmentedAt) }),
   };
 }
 
@@ -198,6 +199,7 @@ export function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.pool === undefined ? {} : { pool: machine.pool }),
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
+    ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: time(machine.defragmentedAt) }),
   };
 }
 
@@ -240,7 +242,7 @@ function printBootstrapDone(fact: BootstrapDoneFact): NonNullable<NonNullable<Cl
   return { at: time(fact.at), machine: identity(fact), evidence: fact.evidence };
 }
 
-const intentKinds: readonly IntentKind[] = ["Reset", "RemoveMember", "ApplyConfig", "Reboot", "WriteMeta"];
+const intentKinds: readonly IntentKind[] = ["Reset", "RemoveMember", "ApplyConfig", "Reboot", "WriteMeta", "Defragment", "DisarmAlarms"];
 
 /** `undefined` for a kind of intent that this release does not know; {@link newerWord} tells of it. */
 function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefined {
@@ -259,6 +261,7 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
     ...(intent.memberId === undefined ? {} : { memberId: intent.memberId }),
     ...(intent.stoppedAt === undefined ? {} : { stoppedAt: ms(intent.stoppedAt) }),
     ...(intent.configHash === undefined ? {} : { configHash: intent.configHash }),
+    ...(intent.dbSizeBytes === undefined ? {} : { dbSizeBytes: intent.dbSizeBytes }),
     ...(intent.applyMode === undefined ? {} : { applyMode: intent.applyMode }),
   };
 }
@@ -282,6 +285,7 @@ export function printIntent(fact: IntentFact, before: ClusterRecord | undefined,
     fencingToken,
     ...(fact.bootIdBefore === undefined ? {} : { bootIdBefore: fact.bootIdBefore }),
     ...(fact.memberId === undefined ? {} : { memberId: fact.memberId }),
+    ...(fact.dbSizeBytes === undefined ? {} : { dbSizeBytes: fact.dbSizeBytes }),
     ...(fact.stoppedAt === undefined ? {} : { stoppedAt: time(fact.stoppedAt) }),
     ...(fact.configHash === undefined ? {} : { configHash: fact.configHash }),
     ...(fact.applyMode === undefined ? {} : { applyMode: fact.applyMode }),

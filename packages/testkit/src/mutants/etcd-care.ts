@@ -1,0 +1,79 @@
+import { brain, type Mutant } from "./mutant.ts";
+
+const noSpace = `${brain}/care/no-space.ts`;
+const fragmentation = `${brain}/care/fragmentation.ts`;
+const intents = `${brain}/care/care-intents.ts`;
+const files = `${brain}/care/files.ts`;
+const noSpaceTests = [`${brain}/care/no-space.test.ts`] as const;
+const fragmentationTests = [`${brain}/care/fragmentation.test.ts`] as const;
+const intentTests = [`${brain}/care/care-intents.test.ts`] as const;
+
+/** Faults in what frees the space of etcd. */
+export const etcdCare: readonly Mutant[] = [
+  {
+    name: "leader-defragmented-first",
+    about: "stops the leader while followers could go before it (T13)",
+    tests: noSpaceTests,
+    edits: [{ file: files, find: "Number(a.leads) - Number(b.leads)", replace: "Number(b.leads) - Number(a.leads)" }],
+  },
+  {
+    name: "disarmed-below-no-quota",
+    about: "takes the alarm back while a file is full",
+    tests: noSpaceTests,
+    edits: [{ file: noSpace, find: "bytes < ROOM * quotaBytes", replace: "bytes <= 2 * quotaBytes" }],
+  },
+  {
+    name: "defragmented-for-nothing",
+    about: "stops members although what is in use fills the quota",
+    tests: noSpaceTests,
+    edits: [
+      {
+        file: noSpace,
+        find: "full.find(({ inUseBytes, quotaBytes }) => !hasRoom(inUseBytes, quotaBytes))",
+        replace: "full.find(() => false)",
+      },
+    ],
+  },
+  {
+    name: "defragmented-beside-one-that-hangs",
+    about: "stops a member while another one does not answer (S18)",
+    tests: noSpaceTests,
+    edits: [{ file: noSpace, find: "if (stuck !== undefined)", replace: "if (stuck === '')" }],
+  },
+  {
+    name: "defragmented-all-day",
+    about: "defragments a member as often as its file has free pages",
+    tests: fragmentationTests,
+    edits: [{ file: fragmentation, find: "elapsedMs(last, seen.now) >= EVERY_MS", replace: "elapsedMs(last, seen.now) >= 0" }],
+  },
+  {
+    name: "small-files-defragmented",
+    about: "stops members for files that are small",
+    tests: fragmentationTests,
+    edits: [{ file: fragmentation, find: "sizeBytes > LARGE_BYTES", replace: "sizeBytes > 0" }],
+  },
+  {
+    name: "defragmentation-taken-for-done",
+    about: "goes on to the next member although the file is as large as before",
+    tests: intentTests,
+    edits: [{ file: intents, find: "size < dbSizeBytes", replace: "size <= dbSizeBytes" }],
+  },
+  {
+    name: "defragmentation-asked-twice",
+    about: "asks a member again that is in the middle of it",
+    tests: intentTests,
+    edits: [{ file: intents, find: 'last !== undefined && last.outcome !== "refused"', replace: "last === undefined" }],
+  },
+  {
+    name: "other-alarms-forgotten",
+    about: "takes back the alarm of corrupt data with that of full files",
+    tests: [`${brain}/membership/alarmed.test.ts`],
+    edits: [{ file: `${brain}/membership/alarmed.ts`, find: 'kind === "no-space"', replace: 'kind !== "unknown"' }],
+  },
+  {
+    name: "careless-with-data-that-differ",
+    about: "lets a pass defragment or disarm while data differ (S18)",
+    tests: [`${brain}/invariants/broken.test.ts`],
+    edits: [{ file: `${brain}/invariants/of-etcd.ts`, find: 'kind !== "no-space"', replace: 'kind === "unknown"' }],
+  },
+];

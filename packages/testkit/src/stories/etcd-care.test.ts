@@ -1,0 +1,184 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { annotations } from "@talos-operator/api";
+import type { EtcdDatabase } from "@talos-operator/simulator";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const at = (...numbers: readonly number[]): readonly string[] => numbers.map((n) => `10.5.0.${n}`);
+
+function databaseOf(world: Story): EtcdDatabase {
+  const [etcd] = world.datacenter.etcdClusters();
+  const database = world.datacenter.etcdDatabase(etcd?.key ?? "");
+  assert.ok(database !== undefined);
+  return database;
+}
+
+/** A ready cluster of so many control planes. */
+function ready(count: number, story: (world: Story) => Promise<void>): Promise<void> {
+  return tell({}, async (world) => {
+    await world.client
+      .resource<TalosCluster>(kinds.cluster)
+      .create(demoCluster(at(...Array.from({ length: count }, (_, index) => index + 1))));
+    await world.start();
+    await world.untilReady();
+    await story(world);
+  });
+}
+
+const sentTo = (world: Story, call: string): readonly string[] => world.sent.filter((one) => one.startsWith(call));
+
+function leaderOf(world: Story): string {
+  const [etcd] = world.datacenter.etcdClusters();
+  const leader = etcd?.members.find(({ id }) => id === etcd.leader);
+  return new URL(leader?.peerUrl ?? "").hostname;
+}
+
+async function healed(world: Story): Promise<void> {
+  const database = databaseOf(world);
+  await world.until("the alarm is gone", async () => database.alarms().length === 0, 1_800);
+  await world.untilReady();
+}
+
+describe("an etcd that is full", () => {
+  for (const count of [1, 3, 5])
+    test(`of ${count} heals by itself: one member after the other, the leader last, then the alarm is taken back once`, () =>
+      ready(count, async (world) => {
+        databaseOf(world).fill();
+        await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
+        await healed(world);
+        const asked = sentTo(world, "EtcdDefragment");
+        assert.equal(asked.length, count);
+        assert.equal(new Set(asked).size, count);
+        assert.equal(asked.at(-1), `EtcdDefragment ${leaderOf(world)}`);
+        assert.equal(sentTo(world, "EtcdAlarmDisarm").length, 1);
+      }));
+
+  test("that defragmenting would not help is left alone, and says what a person must do; it goes on once that is done", () =>
+    ready(3, async (world) => {
+      const database = databaseOf(world);
+      database.fill(0.99);
+      await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
+      await world.time.advance(20 * 60_000);
+      const { message = "" } = (await world.condition(kinds.controlPlane, "EtcdHealthy")) ?? {};
+      assert.match(message, /defragmenting would free nothing.*raise quota-backend-bytes.*docs\/runbooks\/etcd-no-space\.md/);
+      assert.deepEqual([sentTo(world, "EtcdDefragment"), sentTo(world, "EtcdAlarmDisarm")], [[], []]);
+      // Objects are deleted, and etcd compacted.
+      database.erase(1_500_000_000);
+      database.compact();
+      await healed(world);
+      assert.equal(sentTo(world, "EtcdDefragment").length, 3);
+    }));
+
+  test("is healed by the next leader, when the one before dies in the middle", () =>
+    ready(3, async (world) => {
+      world.datacenter.machine("10.5.0.2").setDefragmentTime(60_000);
+      databaseOf(world).fill();
+      await world.until("in the middle", async () => sentTo(world, "EtcdDefragment 10.5.0.2").length > 0, 600);
+      await world.kill();
+      await world.start();
+      await healed(world);
+      assert.equal(sentTo(world, "EtcdAlarmDisarm").length, 1);
+    }));
+
+  test("waits for a member that never ends its defragmentation, asks it once, and asks no other one meanwhile", () =>
+    ready(3, async (world) => {
+      const stuck = at(1, 2, 3).find((address) => address !== leaderOf(world)) ?? "";
+      world.datacenter.machine(stuck).setDefragmentTime("never");
+      databaseOf(world).fill();
+      await world.until("asked", async () => sentTo(world, `EtcdDefragment ${stuck}`).length > 0, 600);
+      await world.time.advance(30 * 60_000);
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), [`EtcdDefragment ${stuck}`]);
+      assert.match((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "", new RegExp(`demo-${stuck}`));
+      world.datacenter.machine(stuck).setDefragmentTime(1_000);
+      world.datacenter.machine(stuck).powerCycle();
+      await healed(world);
+    }));
+
+  test("whose alarm comes back at once is not defragmented again and again", () =>
+    ready(3, async (world) => {
+      const database = databaseOf(world);
+      database.fill();
+      await healed(world);
+      for (let round = 0; round < 5; round += 1) {
+        database.fill();
+        await world.time.advance(60_000);
+      }
+      assert.equal(sentTo(world, "EtcdDefragment").length, 3);
+      assert.match((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "", /find out what writes so much/);
+    }));
+});
+
+describe("an etcd whose data differ", () => {
+  test("is left alone, and the condition names the member and what to do", () =>
+    ready(3, async (world) => {
+      const wrong = at(1, 2, 3).find((address) => address !== leaderOf(world)) ?? "";
+      const before = world.sent.length;
+      world.datacenter.machine(wrong).corruptEtcd();
+      await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "DataCorrupt", 120);
+      databaseOf(world).fill();
+      await world.time.advance(30 * 60_000);
+      assert.deepEqual(world.sent.slice(before), []);
+      const { message = "" } = (await world.condition(kinds.controlPlane, "EtcdHealthy")) ?? {};
+      assert.match(message, new RegExp(`demo-${wrong}.* are not those of the others.*Reboot none.*docs/runbooks/etcd-corrupt\\.md`));
+    }));
+
+  test("on so many that no majority tells is left alone, and a backup is the way out", () =>
+    ready(3, async (world) => {
+      const before = world.sent.length;
+      for (const address of at(1, 2)) world.datacenter.machine(address).corruptEtcd();
+      await world.time.advance(30 * 60_000);
+      assert.deepEqual(world.sent.slice(before), []);
+      assert.equal((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason, "DataCorrupt");
+    }));
+});
+
+describe("a member whose file has more free pages than content", () => {
+  /** Files of a gibibyte, of which so much is in use, and no alarm. */
+  function fragmented(world: Story): EtcdDatabase {
+    const database = databaseOf(world);
+    database.put(400_000_000);
+    database.erase(390_000_000);
+    database.compact();
+    return database;
+  }
+
+  test("is defragmented, one after the other, and then not before a day has passed", () =>
+    ready(3, async (world) => {
+      const database = fragmented(world);
+      await world.until("all", async () => sentTo(world, "EtcdDefragment").length === 3, 1_800);
+      assert.equal(sentTo(world, "EtcdDefragment").at(-1), `EtcdDefragment ${leaderOf(world)}`);
+      await world.untilReady();
+      fragmented(world);
+      await world.time.advance(30 * 60_000);
+      assert.equal(sentTo(world, "EtcdDefragment").length, 3);
+      assert.deepEqual(database.alarms(), []);
+    }));
+
+  test("is left alone while the cluster is paused", () =>
+    ready(3, async (world) => {
+      await world.annotate(kinds.controlPlane, annotations.reconcileMode, "disable");
+      await world.time.advance(5_000);
+      fragmented(world);
+      await world.time.advance(30 * 60_000);
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), []);
+    }));
+
+  test("is defragmented at once when a person names it, whatever its size; a name that nobody has is answered", () =>
+    ready(3, async (world) => {
+      const database = databaseOf(world);
+      database.put(20_000_000);
+      database.erase(10_000_000);
+      database.compact();
+      await world.annotate(kinds.controlPlane, annotations.defragment, "nobody");
+      const isTaken = async (): Promise<boolean> =>
+        (await world.get(kinds.controlPlane))?.metadata?.annotations?.[annotations.defragment] === undefined;
+      await world.until("answered", isTaken, 120);
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), []);
+      await world.annotate(kinds.controlPlane, annotations.defragment, "demo-10.5.0.3");
+      await world.until("asked", async () => sentTo(world, "EtcdDefragment").length > 0, 120);
+      await world.until("answered", isTaken, 60);
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), ["EtcdDefragment 10.5.0.3"]);
+    }));
+});
