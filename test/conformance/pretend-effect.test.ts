@@ -8,17 +8,17 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const samples = fileURLToPath(new URL("testdata/restart-service/", import.meta.url));
-const brain = "packages/operator/src/controllers/taloscontrolplane";
+const operator = "packages/operator/src";
 
 /** What an effect that nobody has yet needs: by file, what is put before a text in it, or the whole file. */
 const touched: Readonly<Record<string, { readonly before?: string; readonly put: string }>> = {
-  [`${brain}/effects/restart-service.ts`]: { put: readFileSync(`${samples}restart-service.ts.txt`, "utf8") },
+  [`${operator}/effects/restart-service.ts`]: { put: readFileSync(`${samples}restart-service.ts.txt`, "utf8") },
   "packages/testkit/src/effects/restart-service.test.ts": { put: readFileSync(`${samples}restart-service.test.ts.txt`, "utf8") },
-  [`${brain}/effects/index.ts`]: {
+  [`${operator}/effects/index.ts`]: {
     before: "export { takeBundle }",
     put: 'export { restartService } from "./restart-service.ts";\n',
   },
-  [`${brain}/rules/tend-certificates.ts`]: {
+  [`${operator}/procedures/certificates/rule.ts`]: {
     before: "    const { certificates, controlPlane } = seen;",
     put: `    const service = seen.controlPlane.metadata.annotations?.["example.org/restart"];
     const [first] = seen.machines;

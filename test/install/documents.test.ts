@@ -99,7 +99,7 @@ describe("the map of folders", () => {
 });
 
 describe("the map of ideas", () => {
-  const brain = "packages/operator/src/controllers/taloscontrolplane/";
+  const operator = "packages/operator/src/";
   const [, section = ""] = read("docs/architecture.md").split("## Where to change what");
   const rows = rowsOf(section.split("\n## ")[0] ?? "").slice(2);
 
@@ -109,7 +109,7 @@ describe("the map of ideas", () => {
       // A short path stands beside, or in, the one before it.
       let beside = "";
       for (const named of pathsIn(where).filter((text) => /\/$|^\S+\.(ts|md)$/.test(text))) {
-        const path = named.replace(/^…\//, brain);
+        const path = named.replace(/^…\//, operator);
         assert.ok(isThere(path) || isThere(`${beside}${path}`), `${idea} leads to ${named}, which is not there`);
         if (isThere(path)) beside = path.slice(0, path.lastIndexOf("/") + 1);
       }

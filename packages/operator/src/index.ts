@@ -20,7 +20,7 @@ export { permissions, policyRuleOf } from "./permissions.ts";
 export type { Permission, PermissionFeature, PolicyRule } from "./permissions.ts";
 
 // For tests that replace a rule, and for tools that print decisions.
-export { decide, defaultRules } from "./controllers/taloscontrolplane/decide.ts";
+export { decide, defaultRules } from "./decide.ts";
 export { explain } from "./explaining/explain.ts";
 export type { ExplainInput, Explanation, WaitedFor } from "./explaining/explain.ts";
 export type { Explained } from "./explaining/what-stands.ts";
@@ -28,7 +28,7 @@ export { whatIfAddons } from "./explaining/what-if-addon.ts";
 export type { EditedAddon, WhatIfAddon, WhatIfAddonPorts } from "./explaining/what-if-addon.ts";
 export { whatIf } from "./explaining/what-if.ts";
 export type { EditedObject, WhatIf, WhatIfPorts } from "./explaining/what-if.ts";
-export { printPlan } from "./controllers/taloscontrolplane/planning/print-plan.ts";
+export { printPlan } from "./planning/print-plan.ts";
 export { printExplanation } from "./explaining/print-explanation.ts";
 export { readTreeInput } from "./explaining/read-status.ts";
 export { findInTrees, statusTrees } from "./explaining/status-tree.ts";

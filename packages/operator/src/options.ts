@@ -14,7 +14,7 @@ import type {
 } from "@talos-operator/ports";
 import type { AddonRunner, HelmPresence } from "./addons/runner.ts";
 import type { BackupRunner } from "./backups/runner.ts";
-import type { ClusterDefaultOptions } from "./controllers/kubernetescluster/defaults.ts";
+import type { ClusterDefaultOptions } from "./composition/kubernetescluster/defaults.ts";
 import type { Rule } from "./model/decision.ts";
 
 /** What an operator is made from. It opens nothing itself: every socket, clock and key comes in here. */

@@ -17,7 +17,7 @@ import { clusterOf } from "../controllers/talosclusteraddonrelease/cluster-of.ts
 import { taskTimeoutMs } from "../controllers/talosclusteraddonrelease/decide.ts";
 import { planned } from "../controllers/talosclusteraddonrelease/preview.ts";
 import { readAccess, readValues } from "../controllers/talosclusteraddonrelease/read-values.ts";
-import { accessOwner } from "../controllers/taloscontrolplane/rules/access.ts";
+import { accessOwner } from "../procedures/access/rule.ts";
 import { secretText, secretType } from "../secrets/secret.ts";
 import type { Secret } from "../secrets/secret.ts";
 

@@ -2,7 +2,7 @@ import { annotations, talosEtcdBackupResource, talosEtcdBackupScheduleResource }
 import type { TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { KubeApiError } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
-import { snapshotsOf } from "../controllers/taloscontrolplane/disruption/see-snapshots.ts";
+import { snapshotsOf } from "../disruption/see-snapshots.ts";
 import type { Observed } from "../model/observation.ts";
 
 /**

@@ -18,15 +18,15 @@ import type {
   TalosWorker,
 } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
-import { imagine } from "../controllers/taloscluster/imagined.ts";
-import { configHashOf } from "../controllers/taloscontrolplane/config-changes/config-hash.ts";
-import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
-import { defaultRules } from "../controllers/taloscontrolplane/decide.ts";
-import { machineFact, mayHoldConfig } from "../controllers/taloscontrolplane/record/facts.ts";
-import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
-import { asMade, fixedPropertyProblems } from "../controllers/taloscontrolplane/spec/fixed-properties.ts";
-import { foresee } from "../controllers/taloscontrolplane/planning/foresee.ts";
-import { controlPlaneProblems, workerProblems } from "../controllers/taloscontrolplane/spec/spec-problems.ts";
+import { imagine } from "../composition/taloscluster/imagined.ts";
+import { configHashOf } from "../procedures/configure/config-hash.ts";
+import { machinesOf } from "../spec/declared.ts";
+import { defaultRules } from "../decide.ts";
+import { machineFact, mayHoldConfig } from "../record/facts.ts";
+import { readRecord } from "../record/facts-codec.ts";
+import { asMade, fixedPropertyProblems } from "../spec/fixed-properties.ts";
+import { foresee } from "../planning/foresee.ts";
+import { controlPlaneProblems, workerProblems } from "../spec/spec-problems.ts";
 import { withStoredSnapshots } from "./what-if-snapshots.ts";
 import { changesBetween } from "../config/changes-between.ts";
 import type { ClusterFacts } from "../model/record.ts";

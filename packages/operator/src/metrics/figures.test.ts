@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import type { TalosEtcdBackup } from "@talos-operator/api";
 import { KubeApiError, createMetricsRegistry } from "@talos-operator/kube-runtime";
-import { CompositionError } from "../controllers/kubernetescluster/errors.ts";
+import { CompositionError } from "../composition/kubernetescluster/errors.ts";
 import { EffectError } from "../errors.ts";
 import { createBackupFigures } from "./backup-figures.ts";
 import { errorTypeOf } from "./error-type.ts";

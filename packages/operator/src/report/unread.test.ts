@@ -14,7 +14,7 @@ const READS = [
 const MAY: Readonly<Record<string, string>> = {
   "record/read-before.ts": "the release before",
   "report/about.ts": "the words that it makes a sentence of",
-  "controllers/kubernetescluster/undeclared.ts": "the API server, which has no other word for it",
+  "composition/kubernetescluster/undeclared.ts": "the API server, which has no other word for it",
   "config/check.ts": "the library of Talos configs, which says in words where something is wrong",
   "workload/evict.ts": "the API server, which has no other word for it",
   "controllers/shared/outlook.ts": "what would be said twice",

@@ -1,6 +1,6 @@
 import { conditionFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
+import { machinesOf } from "../spec/declared.ts";
 import type { ClusterFacts, MachineFact } from "../model/record.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";

@@ -1,6 +1,6 @@
-import { effects } from "../controllers/taloscontrolplane/effects/definitions.ts";
-import type { DefinitionOf } from "../controllers/taloscontrolplane/effects/definitions.ts";
-import { lastLooks } from "../controllers/taloscontrolplane/effects/guard.ts";
+import { effects } from "../effects/definitions.ts";
+import type { DefinitionOf } from "../effects/definitions.ts";
+import { lastLooks } from "../effects/guard.ts";
 import type { EffectKind } from "../model/effect.ts";
 import type { PassOptions } from "./effects.ts";
 

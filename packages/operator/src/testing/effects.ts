@@ -13,16 +13,16 @@ import type { Clock, Keys, Logger, RandomSource, TalosDialer, Timers, WorkloadDi
 import { createReading } from "../controllers/shared/latest.ts";
 import type { LatestWords } from "../controllers/shared/latest.ts";
 import { mintCredentials } from "../secrets/credentials.ts";
-import { demandKept } from "../controllers/taloscontrolplane/effects/demand-kept.ts";
-import { demandPool } from "../controllers/taloscontrolplane/effects/demand-pool.ts";
-import { demandReconciled } from "../controllers/taloscontrolplane/effects/demand-reconciled.ts";
-import { demandUnpaused } from "../controllers/taloscontrolplane/effects/demand-unpaused.ts";
-import { executeAll } from "../controllers/taloscontrolplane/execute.ts";
-import { readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
-import { createGuard } from "../controllers/taloscontrolplane/effects/guard.ts";
-import type { LastLook } from "../controllers/taloscontrolplane/effects/guard.ts";
-import type { Definitions } from "../controllers/taloscontrolplane/effects/definitions.ts";
-import { ClusterSession } from "../controllers/taloscontrolplane/session.ts";
+import { demandKept } from "../effects/demand-kept.ts";
+import { demandPool } from "../effects/demand-pool.ts";
+import { demandReconciled } from "../effects/demand-reconciled.ts";
+import { demandUnpaused } from "../effects/demand-unpaused.ts";
+import { executeAll } from "../effects/execute.ts";
+import { readRecord } from "../record/facts-codec.ts";
+import { createGuard } from "../effects/guard.ts";
+import type { LastLook } from "../effects/guard.ts";
+import type { Definitions } from "../effects/definitions.ts";
+import { ClusterSession } from "../reconcilers/cluster-session.ts";
 import { EffectError, isEffectError } from "../errors.ts";
 import type { Leading } from "../leading.ts";
 import { LookGate } from "../looking/look-gate.ts";
@@ -31,7 +31,7 @@ import { createAccessStore } from "../secrets/access-store.ts";
 import { createBundleStore, usableBundle } from "../secrets/bundle-store.ts";
 import type { Action } from "../model/effect.ts";
 import type { Observed } from "../model/observation.ts";
-import type { Effects } from "../controllers/taloscontrolplane/effects/ports.ts";
+import type { Effects } from "../effects/ports.ts";
 
 /** Where effects act. */
 export interface EffectPlace {

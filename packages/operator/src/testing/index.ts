@@ -1,6 +1,6 @@
 /** The brain without its body, for tests that explore it: rules, and observations to ask them about. */
-export { assess } from "../controllers/taloscontrolplane/assess.ts";
-export { decide, defaultRules } from "../controllers/taloscontrolplane/decide.ts";
+export { assess } from "../assess/assess.ts";
+export { decide, defaultRules } from "../decide.ts";
 export { controlPlane, facts, inMaintenance, NOW, observed, preparing, running, silent } from "./builders.ts";
 export { configured, member, worker } from "./builders.ts";
 export { LargeCluster } from "./large-cluster.ts";
@@ -9,18 +9,18 @@ export { kstatus } from "./kstatus-oracle.ts";
 export type { Kstatus, ReadObject } from "./kstatus-oracle.ts";
 export { createMemoryFiles } from "./memory-files.ts";
 export { decidedPass } from "./effects.ts";
-export { effects } from "../controllers/taloscontrolplane/effects/definitions.ts";
+export { effects } from "../effects/definitions.ts";
 export { checksOf, without } from "./checks-of.ts";
-export { recordHolds } from "../controllers/taloscontrolplane/effects/define.ts";
+export { recordHolds } from "../effects/define.ts";
 export type { CheckOf, LastLookName, LiveCheckOf } from "./checks-of.ts";
-export { configQuestion } from "../controllers/taloscontrolplane/config-changes/config-questions.ts";
-export { machinesOf } from "../controllers/taloscontrolplane/spec/declared.ts";
+export { configQuestion } from "../procedures/configure/config-questions.ts";
+export { machinesOf } from "../spec/declared.ts";
 /** The operator loads it with its first schedule; a world whose clock waits for nothing real has it from the start. */
 export { readSchedule } from "../controllers/talosetcdbackupschedule/cron.ts";
-export { printRecord, readRecord } from "../controllers/taloscontrolplane/record/facts-codec.ts";
-export { quorumOf, projectWithout, settled } from "../controllers/taloscontrolplane/membership/quorum.ts";
+export { printRecord, readRecord } from "../record/facts-codec.ts";
+export { quorumOf, projectWithout, settled } from "../assess/quorum.ts";
 
-export type { SendDefinition } from "../controllers/taloscontrolplane/effects/send-to-machine.ts";
+export type { SendDefinition } from "../effects/send-to-machine.ts";
 export type { DecidedPass, PassOptions } from "./effects.ts";
 export type { MemoryFiles } from "./memory-files.ts";
 export type { Leading } from "../leading.ts";

@@ -1,6 +1,6 @@
 import { OPERATOR_GROUP, canonicalAddress } from "@talos-operator/api";
-import { isVendorUuid } from "../controllers/taloscontrolplane/membership/identity.ts";
-import { onceFor } from "../controllers/taloscontrolplane/once.ts";
+import { isVendorUuid } from "../assess/identity.ts";
+import { onceFor } from "../assess/once.ts";
 import type { NodeObject } from "./kinds.ts";
 import type { NodeOwner, SeenNode } from "../model/workload.ts";
 

@@ -2,7 +2,7 @@ import type { Mutant, SourceEdit } from "./mutant.ts";
 
 const stories = ["testkit/src/stories/cni-first.test.ts"];
 
-const edit = (file: string, find: string, replace: string): SourceEdit => ({ file: `operator/src/controllers/${file}.ts`, find, replace });
+const edit = (file: string, find: string, replace: string): SourceEdit => ({ file: `operator/src/${file}.ts`, find, replace });
 
 /** Faults that stand still, or wait in a circle, on a cluster whose network plugin is an addon. */
 export const awaitedNetworkFaults: readonly Mutant[] = [
@@ -12,7 +12,7 @@ export const awaitedNetworkFaults: readonly Mutant[] = [
     tests: stories,
     edits: [
       edit(
-        "talosclusteraddonrelease/cluster-of",
+        "controllers/talosclusteraddonrelease/cluster-of",
         "if (facts.bootstrapDone === undefined) return",
         'if (facts.bootstrapDone === undefined || controlPlane.status?.state !== "Ready") return',
       ),
@@ -22,7 +22,13 @@ export const awaitedNetworkFaults: readonly Mutant[] = [
     name: "addon-waits-for-pods-without-network",
     about: "lets Helm wait for pods that cannot run before another release has brought the network, and takes that one's turn",
     tests: stories,
-    edits: [edit("talosclusteraddonrelease/controller", "isWithoutNetwork ? withoutWaits(wish.options) : wish.options", "wish.options")],
+    edits: [
+      edit(
+        "controllers/talosclusteraddonrelease/controller",
+        "isWithoutNetwork ? withoutWaits(wish.options) : wish.options",
+        "wish.options",
+      ),
+    ],
   },
   {
     name: "addon-never-waits-for-pods",
@@ -30,7 +36,7 @@ export const awaitedNetworkFaults: readonly Mutant[] = [
     tests: stories,
     edits: [
       edit(
-        "talosclusteraddonrelease/without-network",
+        "controllers/talosclusteraddonrelease/without-network",
         'if (nodes?.reason === "NoNetworkPlugin") return true;',
         "if (nodes !== undefined) return true;",
       ),
@@ -40,18 +46,18 @@ export const awaitedNetworkFaults: readonly Mutant[] = [
     name: "boot-awaits-ready-node-without-network",
     about: "takes a machine that booted for broken because its Node is not Ready, which none can be before the network plugin is there",
     tests: stories,
-    edits: [edit("taloscontrolplane/rules/settle-config", "withoutAwaited(seen, factsOf(seen), met);", "met;")],
+    edits: [edit("procedures/configure/settle-config", "withoutAwaited(seen, factsOf(seen), met);", "met;")],
   },
   {
     name: "cordon-stays-without-network",
     about: "leaves a Node cordoned until it is Ready, and the next machine waits for that before the network plugin is there",
     tests: stories,
-    edits: [edit("taloscontrolplane/membership/node-owners", "isReadyNode(withoutAwaited(seen, facts, named))", "isReadyNode(named)")],
+    edits: [edit("assess/node-owners", "isReadyNode(withoutAwaited(seen, facts, named))", "isReadyNode(named)")],
   },
   {
     name: "no-plugin-said-of-one-node",
     about: "says that no network plugin is installed where other Nodes have one",
-    tests: ["operator/src/controllers/taloscontrolplane/conditions/awaited-network.test.ts"],
-    edits: [edit("taloscontrolplane/conditions/awaited-network", "!seen.machines.some(isReadyNode) && ", "")],
+    tests: ["operator/src/report/awaited-network.test.ts"],
+    edits: [edit("report/awaited-network", "!seen.machines.some(isReadyNode) && ", "")],
   },
 ];

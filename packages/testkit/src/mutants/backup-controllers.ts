@@ -1,5 +1,5 @@
 import type { Mutant, SourceEdit } from "./mutant.ts";
-import { brain } from "./mutant.ts";
+import { engine } from "./mutant.ts";
 
 const workload = "backup";
 const controllers = "operator/src/controllers";
@@ -29,7 +29,7 @@ export const backupControllerFaults: readonly Mutant[] = [
     workload,
     edits: [
       {
-        file: `${brain}/record/facts.ts`,
+        file: `${engine}/record/facts.ts`,
         find: "return facts?.snapshot !== undefined && now < facts.snapshot.deadline;",
         replace: "return facts?.snapshot !== undefined && now < 0;",
       },
@@ -124,10 +124,10 @@ export const backupControllerFaults: readonly Mutant[] = [
   {
     name: "backup-of-import-unproven",
     about: "asks a machine for a snapshot that does not hold the keys which were found for a cluster of others",
-    tests: ["operator/src/importing/import-sources.test.ts"],
+    tests: ["operator/src/procedures/import/import-sources.test.ts"],
     edits: [
       {
-        file: "operator/src/importing/import-sources.ts",
+        file: "operator/src/procedures/import/import-sources.ts",
         find: "reading.clusterId === found.clusterId && reading.hasKeysOfBundle",
         replace: "reading.clusterId === found.clusterId",
       },

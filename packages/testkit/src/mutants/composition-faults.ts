@@ -1,8 +1,7 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const composition = "operator/src/controllers/kubernetescluster";
-const machine = "operator/src/controllers/machine";
-const membership = `${brain}/membership`;
+const composition = "operator/src/composition/kubernetescluster";
+const machine = "operator/src/composition/machine";
 
 /** Faults of composing clusters from Machines. */
 export const compositionFaults: readonly Mutant[] = [
@@ -32,7 +31,7 @@ export const compositionFaults: readonly Mutant[] = [
         replace: "ask(controlPlane !== undefined && workers.length === 0 ? [controlPlane] : workers)",
       },
       {
-        file: `${brain}/effects/configure-machine.ts`,
+        file: `${engine}/effects/configure-machine.ts`,
         find: "if (action.isForWipe !== true) await effects.demandKept(action.machine.name);",
         replace: "",
       },
@@ -45,7 +44,7 @@ export const compositionFaults: readonly Mutant[] = [
     tests: ["testkit/src/stories/deleted-while-made.test.ts"],
     edits: [
       {
-        file: `${brain}/effects/configure-machine.ts`,
+        file: `${engine}/effects/configure-machine.ts`,
         find: "if (action.isForWipe !== true) await effects.demandKept(action.machine.name);",
         replace: "",
       },
@@ -58,7 +57,7 @@ export const compositionFaults: readonly Mutant[] = [
     tests: ["testkit/src/stories/deleted-while-made.test.ts"],
     edits: [
       {
-        file: `${brain}/rules/keep-keys.ts`,
+        file: `${engine}/gates/keep-keys.ts`,
         find: "if (waiting !== undefined) return { actions: [], waiting };",
         replace: "if (waiting === null) return { actions: [], waiting };",
       },
@@ -71,7 +70,7 @@ export const compositionFaults: readonly Mutant[] = [
     tests: ["testkit/src/stories/lost-keys.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/talosmachine/decide.ts",
+        file: "operator/src/projections/machine/decide.ts",
         find: "if (areKeysInDoubt !== true) return undefined;",
         replace: "if (areKeysInDoubt !== null) return undefined;",
       },
@@ -83,7 +82,7 @@ export const compositionFaults: readonly Mutant[] = [
     tests: ["testkit/src/stories/lockout.test.ts"],
     edits: [
       {
-        file: `${membership}/plan-machines.ts`,
+        file: `${engine}/procedures/join/plan.ts`,
         find: "if (declared.lockout !== undefined)",
         replace: "if (declared.lockout === name)",
       },
@@ -202,10 +201,10 @@ export const compositionFaults: readonly Mutant[] = [
   {
     name: "installed-and-forgotten",
     about: "writes no Machine down that was installed and that nothing else tells of, when the record is made anew",
-    tests: [`${membership}/told-machines.test.ts`],
+    tests: [`${engine}/observe/told-machines.test.ts`],
     edits: [
       {
-        file: `${membership}/told-machines.ts`,
+        file: `${engine}/observe/told-machines.ts`,
         find: "machines: [...facts.machines, ...told, ...installed] };",
         replace: "machines: [...facts.machines, ...told] };",
       },
@@ -214,10 +213,10 @@ export const compositionFaults: readonly Mutant[] = [
   {
     name: "second-machine-believed",
     about: "takes a second Machine for a machine of the cluster for one that a lost record knew, and wipes it",
-    tests: [`${membership}/told-machines.test.ts`, `${composition}/read-holding.test.ts`],
+    tests: [`${engine}/observe/told-machines.test.ts`, `${composition}/read-holding.test.ts`],
     edits: [
       {
-        file: `${membership}/told-machines.ts`,
+        file: `${engine}/observe/told-machines.ts`,
         find: "other.releasedAt !== undefined || other.address !== address",
         replace: "other.releasedAt !== undefined || other.address !== name",
       },

@@ -1,4 +1,4 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
 /** Faults about machines in containers, which a reset only stops. */
 export const containers: readonly Mutant[] = [
@@ -8,12 +8,12 @@ export const containers: readonly Mutant[] = [
     tests: ["testkit/src/stories/container-removal.test.ts"],
     edits: [
       {
-        file: `${brain}/membership/plan-container-reset.ts`,
+        file: `${engine}/procedures/remove/plan-container-reset.ts`,
         find: "  if (member !== undefined) {\n    const voter",
         replace: "  if (member !== undefined && mayAskAgain(seen, leaveEtcd, fact.name)) {\n    const voter",
       },
       {
-        file: `${brain}/effects/reset-machine.ts`,
+        file: `${engine}/effects/reset-machine.ts`,
         find: '...where(unlistedAs("no-member"), noMember),',
         replace: "",
       },
@@ -25,7 +25,7 @@ export const containers: readonly Mutant[] = [
     tests: ["testkit/src/stories/container-anew.test.ts"],
     edits: [
       {
-        file: `${brain}/rules/answer-annotations.ts`,
+        file: `${engine}/procedures/annotations/rule.ts`,
         find: "claims.find(({ spki }) => spki === value)",
         replace: "claims.find(({ spki }) => spki.startsWith(value))",
       },

@@ -1,10 +1,10 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const budget = `${brain}/disruption/pool-budget.ts`;
-const tests = [`${brain}/disruption/pool-budget.test.ts`] as const;
-const slot = `${brain}/disruption/control-plane-slot.ts`;
-const slotTests = [`${brain}/disruption/control-plane-slot.test.ts`] as const;
-const marginTests = [`${brain}/disruption/control-plane-margin.test.ts`] as const;
+const budget = `${engine}/disruption/pool-budget.ts`;
+const tests = [`${engine}/disruption/pool-budget.test.ts`] as const;
+const slot = `${engine}/disruption/control-plane-slot.ts`;
+const slotTests = [`${engine}/disruption/control-plane-slot.test.ts`] as const;
+const marginTests = [`${engine}/disruption/control-plane-margin.test.ts`] as const;
 
 /** Faults of the budget that removals and rollouts of a pool share. */
 export const disruption: readonly Mutant[] = [
@@ -56,7 +56,7 @@ export const disruption: readonly Mutant[] = [
     tests,
     edits: [
       {
-        file: `${brain}/assess.ts`,
+        file: `${engine}/assess/assess.ts`,
         find: "maxUnavailableOf(worker?.spec?.rolloutStrategy, own.length)",
         replace: "maxUnavailableOf(worker?.spec?.rolloutStrategy, machines.filter((one) => one.declared.owner.name === name).length)",
       },
@@ -83,10 +83,10 @@ export const disruption: readonly Mutant[] = [
   {
     name: "boots-again-without-a-look",
     about: "orders a boot again under its intent though another control plane has died since (S10)",
-    tests: [`${brain}/rules/settle-config.test.ts`],
+    tests: [`${engine}/procedures/configure/settle-config.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/settle-config.ts`,
+        file: `${engine}/procedures/configure/settle-config.ts`,
         find: 'member, under }).kind === "granted"',
         replace: 'member, under }).kind !== "held" || seen.mayDisturb',
       },
@@ -98,7 +98,7 @@ export const disruption: readonly Mutant[] = [
     tests: marginTests,
     edits: [
       {
-        file: `${brain}/disruption/control-plane-margin.ts`,
+        file: `${engine}/disruption/control-plane-margin.ts`,
         find: "away.length + (busy === undefined || isCounted ? 0 : 1)",
         replace: "Math.max(away.length, busy === undefined || isCounted ? 0 : 1)",
       },
@@ -107,10 +107,10 @@ export const disruption: readonly Mutant[] = [
   {
     name: "pool-goes-beside-a-dead-control-plane",
     about: "drains the workers of a deleted pool while a control plane is away and etcd could lose no other",
-    tests: [`${brain}/rules/deletion.test.ts`],
+    tests: [`${engine}/procedures/delete/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: 'return margin.kind === "none" && margin.holder.kind !== "founding"',
         replace: 'return margin.kind === "none" && margin.holder.kind === "takeover"',
       },
@@ -119,10 +119,10 @@ export const disruption: readonly Mutant[] = [
   {
     name: "boot-ends-wipe",
     about: "forgets that a machine is being wiped when the boot before it ends",
-    tests: [`${brain}/rules/settle-config.test.ts`],
+    tests: [`${engine}/procedures/configure/settle-config.test.ts`],
     edits: [
       {
-        file: `${brain}/config-changes/config-intents.ts`,
+        file: `${engine}/procedures/configure/config-intents.ts`,
         find: "draft.close(intent.machine, intent.what)",
         replace: "draft.close(intent.machine)",
       },
@@ -131,10 +131,10 @@ export const disruption: readonly Mutant[] = [
   {
     name: "wipe-in-boot",
     about: "wipes a worker that was asked to boot, and forgets the wipe in its boot",
-    tests: [`${brain}/rules/membership.test.ts`],
+    tests: [`${engine}/procedures/remove/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/plan-worker-removals.ts`,
+        file: `${engine}/procedures/remove/plan-worker-removals.ts`,
         find: 'if (intentOn(facts, fact.name, "Reboot") !== undefined)',
         replace: 'if (intentOn(facts, "", "Reboot") !== undefined)',
       },

@@ -1,15 +1,15 @@
 import { guardWithout, type Stands } from "./guard-without.ts";
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const effect = (name: string): string => `${brain}/effects/${name}.ts`;
+const effect = (name: string): string => `${engine}/effects/${name}.ts`;
 const tables = {
   last: "testkit/src/effects/last-looks.test.ts",
   first: "testkit/src/effects/first-looks.test.ts",
-  unlisted: `${brain}/effects/demand-unlisted.test.ts`,
-  machine: `${brain}/effects/demand-machine.test.ts`,
-  guard: `${brain}/effects/guard.test.ts`,
+  unlisted: `${engine}/effects/demand-unlisted.test.ts`,
+  machine: `${engine}/effects/demand-machine.test.ts`,
+  guard: `${engine}/effects/guard.test.ts`,
   dialer: "operator/src/looking/checked-dialer.test.ts",
-  mode: `${brain}/effects/demand-reconciled.test.ts`,
+  mode: `${engine}/effects/demand-reconciled.test.ts`,
 } as const;
 
 const without = guardWithout(tables);
@@ -20,7 +20,7 @@ const founding = effect("bootstrap-etcd");
 const quorum = effect("demand-quorum");
 const unlisted = effect("demand-unlisted");
 const identity = effect("demand-machine");
-const guard = `${brain}/effects/guard.ts`;
+const guard = `${engine}/effects/guard.ts`;
 const dialer = "operator/src/looking/checked-dialer.ts";
 
 /** What the checks of effects on machines are made of; the checks themselves are taken out one by one by the tests of each effect. */

@@ -1,12 +1,12 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const noSpace = `${brain}/care/no-space.ts`;
-const fragmentation = `${brain}/care/fragmentation.ts`;
-const intents = `${brain}/care/care-intents.ts`;
-const files = `${brain}/care/files.ts`;
-const noSpaceTests = [`${brain}/care/no-space.test.ts`] as const;
-const fragmentationTests = [`${brain}/care/fragmentation.test.ts`] as const;
-const intentTests = [`${brain}/care/care-intents.test.ts`] as const;
+const noSpace = `${engine}/procedures/care/no-space.ts`;
+const fragmentation = `${engine}/procedures/care/fragmentation.ts`;
+const intents = `${engine}/procedures/care/care-intents.ts`;
+const files = `${engine}/procedures/care/files.ts`;
+const noSpaceTests = [`${engine}/procedures/care/no-space.test.ts`] as const;
+const fragmentationTests = [`${engine}/procedures/care/fragmentation.test.ts`] as const;
+const intentTests = [`${engine}/procedures/care/care-intents.test.ts`] as const;
 
 /** Faults in what frees the space of etcd. */
 export const etcdCare: readonly Mutant[] = [
@@ -67,13 +67,13 @@ export const etcdCare: readonly Mutant[] = [
   {
     name: "other-alarms-forgotten",
     about: "takes back the alarm of corrupt data with that of full files",
-    tests: [`${brain}/membership/alarmed.test.ts`],
-    edits: [{ file: `${brain}/membership/alarmed.ts`, find: 'kind === "no-space"', replace: 'kind !== "unknown"' }],
+    tests: [`${engine}/assess/alarmed.test.ts`],
+    edits: [{ file: `${engine}/assess/alarmed.ts`, find: 'kind === "no-space"', replace: 'kind !== "unknown"' }],
   },
   {
     name: "careless-with-data-that-differ",
     about: "lets a pass defragment or disarm while data differ (S18)",
-    tests: [`${brain}/invariants/broken.test.ts`],
-    edits: [{ file: `${brain}/invariants/of-etcd.ts`, find: 'kind !== "no-space"', replace: 'kind === "unknown"' }],
+    tests: [`${engine}/invariants/broken.test.ts`],
+    edits: [{ file: `${engine}/invariants/of-etcd.ts`, find: 'kind !== "no-space"', replace: 'kind === "unknown"' }],
   },
 ];

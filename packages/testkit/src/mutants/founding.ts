@@ -1,5 +1,5 @@
 import { withoutRecord } from "./guard-without.ts";
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
 /** Faults of what makes a cluster: keys, identities, configuration, founding. */
 export const founding: readonly Mutant[] = [
@@ -9,14 +9,14 @@ export const founding: readonly Mutant[] = [
     about: "asks a second control plane to bootstrap etcd after the first (INC16)",
     edits: [
       {
-        file: `${brain}/effects/bootstrap-etcd.ts`,
+        file: `${engine}/effects/bootstrap-etcd.ts`,
         find: "    await asked.client.bootstrap(options);",
         replace: `    await asked.client.bootstrap(options);
     for (const other of asked.action.probe.filter((target) => target.machine !== asked.action.machine))
       await asAdmin(other.address, asked.effects, (second) => second.bootstrap(options));`,
       },
       {
-        file: `${brain}/effects/bootstrap-etcd.ts`,
+        file: `${engine}/effects/bootstrap-etcd.ts`,
         find: 'import { sameMachine } from "./demand-machine.ts";',
         replace: 'import { sameMachine } from "./demand-machine.ts";\nimport { asAdmin } from "./admin.ts";',
       },
@@ -29,7 +29,7 @@ export const founding: readonly Mutant[] = [
     edits: [
       withoutRecord("BootstrapEtcd"),
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: `      { kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "BootstrapIntent" },`,
         replace: "",
       },
@@ -41,7 +41,7 @@ export const founding: readonly Mutant[] = [
     about: "makes new keys when the bundle is not there (INC21, INC22)",
     edits: [
       {
-        file: `${brain}/rules/keep-keys.ts`,
+        file: `${engine}/gates/keep-keys.ts`,
         find: `  if (bundle.kind === "absent")
     return lost(`,
         replace: `  if (bundle.kind === "absent") return { actions: [{ kind: "CreateBundle", secret: name }] };
@@ -49,7 +49,7 @@ export const founding: readonly Mutant[] = [
     return lost(`,
       },
       {
-        file: `${brain}/effects/create-bundle.ts`,
+        file: `${engine}/effects/create-bundle.ts`,
         find: 'return record === undefined ? undefined : "not-now";',
         replace: "",
       },
@@ -62,7 +62,7 @@ export const founding: readonly Mutant[] = [
     edits: [
       withoutRecord("BootstrapEtcd"),
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: "const target = controlPlanesOf(seen).find((machine) => machine.declared.name === intent.machine);",
         replace: `const target = controlPlanesOf(seen).at(-1);
   if (target !== undefined) intent = { ...intent, machine: target.declared.name, address: target.declared.address };`,
@@ -75,13 +75,13 @@ export const founding: readonly Mutant[] = [
     about: "takes the silence of a configured control plane for the absence of etcd (S2, INC16)",
     edits: [
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: "function mayHoldData(facts: ClusterFacts, machine: SeenMachine): boolean {",
         replace: `function mayHoldData(facts: ClusterFacts, machine: SeenMachine): boolean {
   if (machine.look.kind === "silent") return false;`,
       },
       {
-        file: `${brain}/effects/bootstrap-etcd.ts`,
+        file: `${engine}/effects/bootstrap-etcd.ts`,
         find: `othersHeard: noneOf(({ target, look }) => look?.kind === "silent" && target.wasConfigured),`,
         replace: "",
       },
@@ -90,10 +90,10 @@ export const founding: readonly Mutant[] = [
   {
     name: "bootstrap-only-while-preparing",
     about: "asks the recorded target only while its etcd prepares, though a Bootstrap that died in the middle leaves it stopped",
-    tests: [`${brain}/decide.test.ts`],
+    tests: [`${engine}/decide.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: "const isStopped = stoppedWithoutData(target.look.etcd) &&",
         replace: "const isStopped = target.look.stage === '' &&",
       },
@@ -102,10 +102,10 @@ export const founding: readonly Mutant[] = [
   {
     name: "bootstrap-beside-a-stopped-target",
     about: "asks another control plane when the etcd of the recorded target has stopped (S3)",
-    tests: [`${brain}/decide.test.ts`],
+    tests: [`${engine}/decide.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: "  // What was seen before the last call is no news of what came of it.",
         replace: `  if (stoppedWithoutData(target.look.etcd)) {
     const other = controlPlanesOf(seen).find((one) => one !== target && one.look.kind === "running" && waitsForEtcd(one.look.etcd));
@@ -118,10 +118,10 @@ export const founding: readonly Mutant[] = [
   {
     name: "stopped-means-empty",
     about: "takes an etcd that has stopped for one without data, whatever its folder holds (S1)",
-    tests: [`${brain}/decide.test.ts`],
+    tests: [`${engine}/decide.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/etcd-view.ts`,
+        file: `${engine}/assess/etcd-view.ts`,
         find: '&& etcd.localMember === "none" && etcd.hasData === false',
         replace: '&& etcd.localMember === "none"',
       },
@@ -130,16 +130,22 @@ export const founding: readonly Mutant[] = [
   {
     name: "bootstrap-anybody-without-discovery",
     about: "bootstraps another machine than the endpoint's where nobody finds the others by discovery",
-    tests: [`${brain}/decide.test.ts`],
-    edits: [{ file: `${brain}/rules/bootstrap.ts`, find: "(only === undefined ? candidates[0] : undefined)", replace: "candidates[0]" }],
+    tests: [`${engine}/decide.test.ts`],
+    edits: [
+      {
+        file: `${engine}/procedures/bootstrap/rule.ts`,
+        find: "(only === undefined ? candidates[0] : undefined)",
+        replace: "candidates[0]",
+      },
+    ],
   },
   {
     name: "stop-hangs-up",
     about: "hangs up on the machine that it sent something to when the process is told to stop",
-    tests: [`${brain}/effects/sends.test.ts`],
+    tests: [`${engine}/effects/sends.test.ts`],
     edits: [
       {
-        file: `${brain}/effects/sends.ts`,
+        file: `${engine}/effects/sends.ts`,
         find: "if (underWay === 0 || !isStopInOrder(pass.reason)) end();",
         replace: "if (underWay >= 0 || !isStopInOrder(pass.reason)) end();",
       },
@@ -152,7 +158,7 @@ export const founding: readonly Mutant[] = [
     trouble: "founded-and-replaced",
     edits: [
       {
-        file: `${brain}/effects/bootstrap-etcd.ts`,
+        file: `${engine}/effects/bootstrap-etcd.ts`,
         find: "target.wasConfigured && look.spki !== target.spki",
         replace: 'target.wasConfigured && look.spki === ""',
       },
@@ -165,7 +171,7 @@ export const founding: readonly Mutant[] = [
     trouble: "paused-before-record",
     edits: [
       {
-        file: `${brain}/effects/write-record.ts`,
+        file: `${engine}/effects/write-record.ts`,
         find: "await replaceRecord(records, before, record);",
         replace: `await records.patch(
             { namespace, name },
@@ -179,7 +185,7 @@ export const founding: readonly Mutant[] = [
     stands: ["V1", "INC31"],
     about: "sends although another process holds the lease (S32, INC5)",
     trouble: "lease-taken",
-    edits: [{ file: `${brain}/effects/guard.ts`, find: "if (!isLeading) throw", replace: "if (key.name === '' && !isLeading) throw" }],
+    edits: [{ file: `${engine}/effects/guard.ts`, find: "if (!isLeading) throw", replace: "if (key.name === '' && !isLeading) throw" }],
   },
   {
     name: "configure-before-pinning",
@@ -188,7 +194,7 @@ export const founding: readonly Mutant[] = [
     edits: [
       withoutRecord("ConfigureMachine"),
       {
-        file: `${brain}/rules/configure-machines.ts`,
+        file: `${engine}/procedures/join/rule.ts`,
         find: "...(plan.facts === facts",
         replace: "...(plan.facts === facts || plan.configure.length > 0",
       },
@@ -199,7 +205,7 @@ export const founding: readonly Mutant[] = [
     about: "writes the secrets bundle into the log (S9)",
     edits: [
       {
-        file: `${brain}/effects/create-bundle.ts`,
+        file: `${engine}/effects/create-bundle.ts`,
         find: `log.info({ action: "CreateBundle", secretName: action.secret }, "Creating secrets bundle");`,
         replace: `log.info({ action: "CreateBundle", secretName: action.secret, key: bundle.certs.os.key }, "Creating secrets bundle");`,
       },
@@ -210,7 +216,7 @@ export const founding: readonly Mutant[] = [
     about: "writes a part of the body of a key into the log (S9)",
     edits: [
       {
-        file: `${brain}/effects/create-bundle.ts`,
+        file: `${engine}/effects/create-bundle.ts`,
         find: `log.info({ action: "CreateBundle", secretName: action.secret }, "Creating secrets bundle");`,
         replace: `log.info({ action: "CreateBundle", secretName: action.secret, note: bundle.certs.os.key.split("\\n")[1]?.slice(16) }, "Creating secrets bundle");`,
       },
@@ -221,7 +227,7 @@ export const founding: readonly Mutant[] = [
     about: "tells half of the token of workers in an event (S9)",
     edits: [
       {
-        file: `${brain}/effects/create-bundle.ts`,
+        file: `${engine}/effects/create-bundle.ts`,
         find: "`Made the cluster's keys: Secret ${action.secret}.`",
         replace: "`Made the cluster's keys: Secret ${action.secret}, ${bundle.trustdInfo.token.slice(12)}.`",
       },
@@ -258,8 +264,8 @@ export const founding: readonly Mutant[] = [
     trouble: "all-lost",
     // What tells of an earlier life also tells of machines that hold its keys: each guard is enough.
     edits: [
-      { file: `${brain}/rules/keep-keys.ts`, find: "if (sign !== undefined)", replace: 'if (sign === "")' },
-      { file: `${brain}/rules/keep-keys.ts`, find: "if (holders !== undefined)", replace: 'if (holders === "")' },
+      { file: `${engine}/gates/keep-keys.ts`, find: "if (sign !== undefined)", replace: 'if (sign === "")' },
+      { file: `${engine}/gates/keep-keys.ts`, find: "if (holders !== undefined)", replace: 'if (holders === "")' },
     ],
   },
   {
@@ -267,7 +273,7 @@ export const founding: readonly Mutant[] = [
     stands: ["INC22"],
     about: "makes new keys although machines were configured with keys that were lost (INC21, S5)",
     trouble: "lost-before-founding",
-    edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (holders !== undefined)", replace: 'if (holders === "")' }],
+    edits: [{ file: `${engine}/gates/keep-keys.ts`, find: "if (holders !== undefined)", replace: 'if (holders === "")' }],
   },
   {
     name: "bundle-owned",
@@ -291,7 +297,7 @@ export const founding: readonly Mutant[] = [
     name: "keys-before-finalizer",
     stands: ["INC12"],
     about: "makes keys before the object that guards them is held (S23, INC12)",
-    edits: [{ file: `${brain}/decide.ts`, find: "  keepFinalizers,\n  keepKeys,", replace: "  keepKeys,\n  keepFinalizers," }],
+    edits: [{ file: `${engine}/decide.ts`, find: "  keepFinalizers,\n  keepKeys,", replace: "  keepKeys,\n  keepFinalizers," }],
   },
   {
     name: "changed-keys-used",
@@ -305,7 +311,7 @@ export const founding: readonly Mutant[] = [
         replace: 'stored.fingerprint === ""',
       },
       {
-        file: `${brain}/rules/keep-keys.ts`,
+        file: `${engine}/gates/keep-keys.ts`,
         find: "bundle.value.fingerprint !== facts.bundle.fingerprint || bundle.value.clusterId !== facts.clusterId",
         replace: 'bundle.value.fingerprint === ""',
       },
@@ -318,7 +324,7 @@ export const founding: readonly Mutant[] = [
     tests: ["testkit/src/stories/identity.test.ts"],
     edits: [
       {
-        file: `${brain}/membership/plan-machines.ts`,
+        file: `${engine}/procedures/join/plan.ts`,
         find: "if (wasConfigured && fact.spki !== look.spki &&",
         replace: 'if (wasConfigured && fact.spki === "" &&',
       },
@@ -331,7 +337,7 @@ export const founding: readonly Mutant[] = [
     trouble: "rebooted-founding",
     edits: [
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: "const founded = foundedBy(controlPlanesOf(seen));",
         replace: `const founded =
       foundedBy(controlPlanesOf(seen)) ??
@@ -347,7 +353,7 @@ export const founding: readonly Mutant[] = [
     trouble: "rebooted-founding",
     edits: [
       {
-        file: `${brain}/effects/bootstrap-etcd.ts`,
+        file: `${engine}/effects/bootstrap-etcd.ts`,
         find: "if (!action.onlyAfterReboot || hasStopped(await asked.ask(etcdNow)) || !isKnown) return undefined;",
         replace: "if (!action.onlyAfterReboot && (hasStopped(await asked.ask(etcdNow)) || !isKnown)) return undefined;",
       },
@@ -360,19 +366,19 @@ export const founding: readonly Mutant[] = [
     trouble: "record-lost",
     edits: [
       {
-        file: `${brain}/membership/etcd-view.ts`,
+        file: `${engine}/assess/etcd-view.ts`,
         find: 'return facts.bundle.wasFound && machine.look.kind !== "maintenance";',
         replace: "return false;",
       },
       // The record that is made anew knows them from their TalosMachines: either would do.
       {
-        file: `${brain}/membership/first-facts.ts`,
+        file: `${engine}/procedures/join/first-facts.ts`,
         find: "machines: wasFound ? toldMachines(seen) : [],",
         replace: "machines: wasFound ? toldMachines(seen).slice(0, 0) : [],",
       },
       // Each pass looks for them again.
       {
-        file: `${brain}/membership/told-machines.ts`,
+        file: `${engine}/observe/told-machines.ts`,
         find: "const told = isTold ? ",
         replace: "const told = isTold && seen.now < 0 ? ",
       },
@@ -383,7 +389,7 @@ export const founding: readonly Mutant[] = [
     about: "writes the kubeconfig over somebody else's Secret (S7)",
     trouble: "names-taken",
     edits: [
-      { file: `${brain}/rules/access.ts`, find: "if (!isOurs) return false;", replace: "" },
+      { file: `${engine}/procedures/access/rule.ts`, find: "if (!isOurs) return false;", replace: "" },
       { file: "operator/src/secrets/access-store.ts", find: "if (!seen.isOurs) return seen;", replace: "" },
     ],
   },
@@ -392,7 +398,7 @@ export const founding: readonly Mutant[] = [
     stands: ["W36"],
     about: "takes a Secret for the bundle that it did not make",
     trouble: "names-taken",
-    edits: [{ file: `${brain}/rules/keep-keys.ts`, find: "if (!bundle.value.isOurs)", replace: 'if (bundle.value.clusterId === "x")' }],
+    edits: [{ file: `${engine}/gates/keep-keys.ts`, find: "if (!bundle.value.isOurs)", replace: 'if (bundle.value.clusterId === "x")' }],
   },
   {
     name: "pause-ignored",
@@ -401,12 +407,12 @@ export const founding: readonly Mutant[] = [
     trouble: "paused-by-person",
     edits: [
       {
-        file: `${brain}/see.ts`,
+        file: `${engine}/observe/see.ts`,
         find: "const mode = effectiveMode(controlPlane.metadata, options.talosClusters.store);",
         replace: "const mode = effectiveMode({}, options.talosClusters.store);",
       },
       {
-        file: `${brain}/effects/demand-reconciled.ts`,
+        file: `${engine}/effects/demand-reconciled.ts`,
         find: "const live = { ...metadata, annotations: controlPlane?.metadata.annotations ?? {} };",
         replace: "const live = { ...metadata, annotations: {}, ownerReferences: [] };",
       },
@@ -430,7 +436,7 @@ export const founding: readonly Mutant[] = [
     trouble: "stale-watches",
     edits: [
       {
-        file: `${brain}/effects/create-bundle.ts`,
+        file: `${engine}/effects/create-bundle.ts`,
         find: "    lease,\n",
         replace: '    lease: async ({ effects }) => ((await effects.leading.confirm()) ? undefined : "not-now"),\n',
       },

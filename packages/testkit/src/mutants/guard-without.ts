@@ -1,4 +1,4 @@
-import { brain } from "./mutant.ts";
+import { engine } from "./mutant.ts";
 import type { Mutant, SourceEdit } from "./mutant.ts";
 
 /** Effects of the inventory whose guards are taken out. */
@@ -34,5 +34,5 @@ function never(condition: string): string {
 export function withoutRecord(kind: string): SourceEdit {
   const find = "effects.guard.check((facts) => recordHolds(record, facts, action))";
   const replace = `effects.guard.check((facts) => action.kind === "${kind}" || recordHolds(record, facts, action))`;
-  return { file: `${brain}/effects/send-to-machine.ts`, find, replace };
+  return { file: `${engine}/effects/send-to-machine.ts`, find, replace };
 }

@@ -1,14 +1,14 @@
 import { withoutRecord } from "./guard-without.ts";
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const configure = `${brain}/effects/configure-machine.ts`;
-const bootstrap = `${brain}/effects/bootstrap-etcd.ts`;
+const configure = `${engine}/effects/configure-machine.ts`;
+const bootstrap = `${engine}/effects/bootstrap-etcd.ts`;
 const tests = {
-  decide: "operator/src/controllers/taloscontrolplane/decide.test.ts",
-  deletionTable: "operator/src/controllers/taloscontrolplane/rules/deletion.test.ts",
-  releasePools: "operator/src/controllers/taloscontrolplane/rules/release-pools.test.ts",
-  heldMachines: "operator/src/controllers/taloscontrolplane/composition/held-machines.test.ts",
-  guard: "operator/src/controllers/taloscontrolplane/effects/guard.test.ts",
+  decide: "operator/src/decide.test.ts",
+  deletionTable: "operator/src/procedures/delete/rule.test.ts",
+  releasePools: "operator/src/procedures/delete/release-pools.test.ts",
+  heldMachines: "operator/src/procedures/compose/held-machines.test.ts",
+  guard: "operator/src/effects/guard.test.ts",
   deletion: "testkit/src/stories/deletion.test.ts",
   impostors: "testkit/src/stories/impostors.test.ts",
   identity: "testkit/src/stories/identity.test.ts",
@@ -25,7 +25,7 @@ export const guards: readonly Mutant[] = [
     stands: ["guard K1", "INC6"],
     edits: [
       {
-        file: `${brain}/rules/keep-keys.ts`,
+        file: `${engine}/gates/keep-keys.ts`,
         find: 'actions: [{ kind: "CreateBundle", secret }],',
         replace: 'actions: [{ kind: "CreateBundle", secret: `${secret}${seen.now % 10}` }],',
       },
@@ -66,7 +66,7 @@ export const guards: readonly Mutant[] = [
     edits: [
       withoutRecord("ResetMachine"),
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "const actions = [...writes, ...drains, ...resets, ...removals];",
         replace: "const actions = [...(resets.length > 0 ? [] : writes), ...drains, ...resets, ...removals];",
       },
@@ -79,7 +79,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletion, tests.identity],
     edits: [
       {
-        file: `${brain}/effects/demand-machine.ts`,
+        file: `${engine}/effects/demand-machine.ts`,
         find: 'if (uuid === "" && (fact?.macs ?? []).length === 0) return;',
         replace: 'if (uuid !== "nobody") return;',
       },
@@ -92,7 +92,7 @@ export const guards: readonly Mutant[] = [
     workload: "delete",
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: 'if (declared.role === "controlplane" && hasBegunControlPlane) continue;',
         replace: "",
       },
@@ -105,12 +105,12 @@ export const guards: readonly Mutant[] = [
     workload: "delete",
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: `const isWiped = look.kind === "maintenance" &&`,
         replace: `const isWiped = (look.kind === "maintenance" || seen.sent.get(\`Reset/\${declared.name}\`)?.outcome === "answered") &&`,
       },
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: `compareIdentity(facts, fact, look) === "other"`,
         replace: `compareIdentity(facts, fact, look.kind === "maintenance" ? look : undefined) === "other"`,
       },
@@ -123,7 +123,7 @@ export const guards: readonly Mutant[] = [
     workload: "delete-preserve",
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: `return object === undefined || (object.spec?.deletionPolicy ?? "reset") === "preserve";`,
         replace: `return object === undefined || (object.spec?.deletionPolicy as string | undefined) === "never";`,
       },
@@ -136,7 +136,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletionTable, tests.deletion],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "if (isOfAnother(seen)) return leaveToAnother(seen);",
         replace: "if (isOfAnother(seen) && seen.now < 0) return leaveToAnother(seen);",
       },
@@ -149,7 +149,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletion],
     edits: [
       {
-        file: "operator/src/controllers/taloscluster/controller.ts",
+        file: "operator/src/composition/taloscluster/controller.ts",
         find: "return ownerStays(metadata, live) && reconcileModeOf(live) === reconcileModeOf(metadata);",
         replace: "return live === undefined || reconcileModeOf(live) === reconcileModeOf(metadata);",
       },
@@ -162,7 +162,7 @@ export const guards: readonly Mutant[] = [
     workload: "delete",
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "if (own !== undefined) return own;",
         replace: "if (own !== undefined && own.actions.length > 0) return own;",
       },
@@ -176,7 +176,7 @@ export const guards: readonly Mutant[] = [
     trouble: "record-lost",
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: `if (first !== undefined) return first.kind === "verdict" ? first.verdict : undefined;`,
         replace: `if (first !== undefined && seen.now < 0) return first.kind === "verdict" ? first.verdict : undefined;`,
       },
@@ -191,13 +191,13 @@ export const guards: readonly Mutant[] = [
     trouble: "record-lost",
     edits: [
       {
-        file: `${brain}/membership/first-facts.ts`,
+        file: `${engine}/procedures/join/first-facts.ts`,
         find: "machines: wasFound ? toldMachines(seen) : [],",
         replace: "machines: wasFound ? toldMachines(seen).slice(0, 0) : [],",
       },
       // Each pass looks for them again.
       {
-        file: `${brain}/membership/told-machines.ts`,
+        file: `${engine}/observe/told-machines.ts`,
         find: "const told = isTold ? ",
         replace: "const told = isTold && seen.now < 0 ? ",
       },
@@ -210,12 +210,12 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletionTable, tests.deletion],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "if (holding.length > 0)",
         replace: "if (holding.length > 99)",
       },
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "if (poolVerdict !== undefined) return poolVerdict;",
         replace: "",
       },
@@ -228,7 +228,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletionTable],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "if (seen.untold !== undefined && seen.untold.length > 0)",
         replace: "if (seen.untold !== undefined && seen.untold.length > 99)",
       },
@@ -241,7 +241,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.releasePools],
     edits: [
       {
-        file: `${brain}/composition/empty-pools.ts`,
+        file: `${engine}/procedures/compose/empty-pools.ts`,
         find: "machines.length === 0 && heldOf(seen, pool).length === 0",
         replace: "machines.length === 0",
       },
@@ -254,7 +254,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.heldMachines],
     edits: [
       {
-        file: `${brain}/composition/held-machines.ts`,
+        file: `${engine}/procedures/compose/held-machines.ts`,
         find: "signOfEarlierLife({ controlPlane }) === undefined",
         replace: "controlPlane.kind !== undefined",
       },
@@ -267,7 +267,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.heldMachines],
     edits: [
       {
-        file: `${brain}/composition/held-machines.ts`,
+        file: `${engine}/procedures/compose/held-machines.ts`,
         find: "if (!isMadeAnew(facts)) return known;",
         replace: "if (facts.machines !== undefined) return known;",
       },
@@ -280,7 +280,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletionTable, tests.deletion],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "seen.namespaceIsTerminating === false ||",
         replace: "seen.namespaceIsTerminating !== true ||\n    seen.namespaceIsTerminating ||",
       },
@@ -293,7 +293,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletionTable, tests.deletion],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: 'return named !== undefined && named !== "" &&',
         replace: 'return named === "" &&',
       },
@@ -306,7 +306,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.decide, tests.deletionTable],
     edits: [
       {
-        file: `${brain}/membership/plan-machines.ts`,
+        file: `${engine}/procedures/join/plan.ts`,
         find: "if (isStopped.has(declared.name) || isOwnerGoing(seen, declared)) continue;",
         replace: "if (isStopped.has(declared.name)) continue;",
       },
@@ -319,7 +319,7 @@ export const guards: readonly Mutant[] = [
     tests: [tests.deletionTable, tests.edits],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "if (seen.unknownMode !== undefined) {",
         replace: 'if (seen.unknownMode === "") {',
       },

@@ -1,12 +1,12 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
 const tests = {
-  decide: `${brain}/decide.test.ts`,
-  quorum: `${brain}/membership/quorum.test.ts`,
-  membership: `${brain}/rules/membership.test.ts`,
-  deletion: `${brain}/rules/deletion.test.ts`,
-  cluster: "operator/src/controllers/taloscluster/decide.test.ts",
-  machine: "operator/src/controllers/talosmachine/decide.test.ts",
+  decide: `${engine}/decide.test.ts`,
+  quorum: `${engine}/assess/quorum.test.ts`,
+  membership: `${engine}/procedures/remove/rule.test.ts`,
+  deletion: `${engine}/procedures/delete/rule.test.ts`,
+  cluster: "operator/src/composition/taloscluster/decide.test.ts",
+  machine: "operator/src/projections/machine/decide.test.ts",
   gate: "operator/src/looking/look-gate.test.ts",
   look: "operator/src/looking/look-at.test.ts",
   workload: "operator/src/workload/cluster-workload.test.ts",
@@ -18,7 +18,7 @@ const tests = {
   creation: "testkit/src/stories/creation.test.ts",
   edits: "testkit/src/stories/edits.test.ts",
   pauses: "testkit/src/stories/pauses.test.ts",
-  import: "operator/src/importing/assess.test.ts",
+  import: "operator/src/procedures/import/assess.test.ts",
   dryRun: "testkit/src/stories/dry-run.test.ts",
   configRef: "testkit/src/stories/config-ref.test.ts",
   references: "testkit/src/stories/references.test.ts",
@@ -26,9 +26,9 @@ const tests = {
   meta: "testkit/src/stories/meta.test.ts",
 } as const;
 
-const quorum = `${brain}/membership/quorum.ts`;
-const keys = `${brain}/rules/keep-keys.ts`;
-const cluster = "operator/src/controllers/taloscluster/decide.ts";
+const quorum = `${engine}/assess/quorum.ts`;
+const keys = `${engine}/gates/keep-keys.ts`;
+const cluster = "operator/src/composition/taloscluster/decide.ts";
 
 /** Faults of other operators, and incidents, beside those of making, changing and taking down a cluster. */
 export const knownFaults: readonly Mutant[] = [
@@ -65,7 +65,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.decide],
     edits: [
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: "if (facts.bootstrapDone !== undefined) return undefined;",
         replace: "if (foundedBy(controlPlanesOf(seen)) !== undefined && facts.bootstrapDone !== undefined) return undefined;",
       },
@@ -98,7 +98,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.decide, tests.quorum],
     edits: [
       {
-        file: `${brain}/membership/etcd-view.ts`,
+        file: `${engine}/assess/etcd-view.ts`,
         find: 'return [...seen.machines, ...seen.former].filter((machine) => machine.declared.role === "controlplane");',
         replace: "return [...seen.machines, ...seen.former].filter((machine) => /-cp-|controlplane/.test(machine.declared.name));",
       },
@@ -111,7 +111,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.membership],
     edits: [
       {
-        file: `${brain}/membership/plan-membership.ts`,
+        file: `${engine}/procedures/remove/plan.ts`,
         find: 'if (open?.what === "Reset") return pursueReset(assessed, facts, open);',
         replace: 'if (open?.what === "Reset" && seen.sent.has(`Reset/${open.machine}`)) return pursueReset(assessed, facts, open);',
       },
@@ -124,7 +124,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.membership],
     edits: [
       {
-        file: `${brain}/membership/plan-membership.ts`,
+        file: `${engine}/procedures/remove/plan.ts`,
         find: 'if (open?.what === "RemoveMember") return pursueRemoval(assessed, facts, open);',
         replace: 'if (open?.what === "RemoveMember" && seen.sent.size > 0) return pursueRemoval(assessed, facts, open);',
       },
@@ -137,7 +137,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.deletion, "testkit/src/stories/deletion.test.ts"],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "  for (const machine of machines) {\n    const { declared, look } = machine;",
         replace: `  if (machines.some(({ look }) => look.kind === "silent")) return waits("Resetting", seen, "A machine is silent.");
   for (const machine of machines) {
@@ -152,7 +152,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.references, tests.decide],
     edits: [
       {
-        file: `${brain}/membership/plan-machines.ts`,
+        file: `${engine}/procedures/join/plan.ts`,
         find: "if (isStopped.has(declared.name) ||",
         replace: "if (isStopped.size > 0 ||",
       },
@@ -191,7 +191,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.decide],
     edits: [
       {
-        file: `${brain}/rules/adoption.ts`,
+        file: `${engine}/gates/adoption.ts`,
         find: "return facts !== undefined && facts.controlPlaneUid !== seen.controlPlane.metadata.uid;",
         replace: "return facts !== undefined && facts.controlPlaneUid === '';",
       },
@@ -204,7 +204,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.import],
     edits: [
       {
-        file: "operator/src/importing/assess.ts",
+        file: "operator/src/procedures/import/assess.ts",
         find: "blockers.push(...identity(machine, reading, bundle));",
         replace: "if (bundle.fingerprint === '') blockers.push(...identity(machine, reading, bundle));",
       },
@@ -230,7 +230,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.writes],
     edits: [
       {
-        file: `${brain}/effects/create-machine.ts`,
+        file: `${engine}/effects/create-machine.ts`,
         find: "if (!isAlreadyExists(thrown)) throw thrown;",
         replace: "if (isAlreadyExists(thrown)) return;",
       },
@@ -270,7 +270,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.machine],
     edits: [
       {
-        file: "operator/src/controllers/talosmachine/decide.ts",
+        file: "operator/src/projections/machine/decide.ts",
         find: "state: hasOwner ? (",
         replace: 'state: hasOwner && machine.status?.state !== "Orphaned" ? (',
       },
@@ -283,7 +283,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.edits],
     edits: [
       {
-        file: `${brain}/spec/inert-fields.ts`,
+        file: `${engine}/spec/inert-fields.ts`,
         find: 'if (spec.storageClassName !== undefined) inert.push("spec.storageClassName");',
         replace: "",
       },
@@ -309,7 +309,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.meta],
     edits: [
       {
-        file: `${brain}/config-changes/meta-plan.ts`,
+        file: `${engine}/procedures/configure/meta-plan.ts`,
         find: "if (isThere) return fact.metaHash === wanted.hash ? undefined : learned(",
         replace: "if (isThere) return fact.metaHash === wanted.hash ? { kind: 'change', route: 'meta', config } : learned(",
       },
@@ -322,7 +322,7 @@ export const knownFaults: readonly Mutant[] = [
     tests: [tests.dryRun],
     edits: [
       {
-        file: "operator/src/controllers/taloscluster/dry-run.ts",
+        file: "operator/src/composition/taloscluster/dry-run.ts",
         find: "const changed = decision.apply.flatMap((child) => {",
         replace: 'const changed = decision.apply.filter((child) => child.kind !== "TalosWorker").flatMap((child) => {',
       },
@@ -385,7 +385,7 @@ export const knownFaults: readonly Mutant[] = [
     about: "sends the next machine its configuration when the one before has answered",
     stands: ["V19"],
     tests: [tests.first],
-    edits: [{ file: `${brain}/effects/configure-machine.ts`, find: "  goesTogether: true,\n", replace: "" }],
+    edits: [{ file: `${engine}/effects/configure-machine.ts`, find: "  goesTogether: true,\n", replace: "" }],
   },
   {
     name: "only-ipv4",

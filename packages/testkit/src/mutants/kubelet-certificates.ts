@@ -1,4 +1,4 @@
-import { brain } from "./mutant.ts";
+import { engine } from "./mutant.ts";
 import type { Mutant, SourceEdit } from "./mutant.ts";
 
 const place = "operator/src/workload/kubelet-certificates";
@@ -104,7 +104,7 @@ export const kubeletCertificateFaults: readonly Mutant[] = [
     tests: stories,
     edits: [
       edit(
-        `${brain}/rules/tend-certificates`,
+        `${engine}/procedures/certificates/rule`,
         '?.[annotations.approveKubeletCertificates] === "true"',
         '?.[annotations.approveKubeletCertificates] !== "false"',
       ),
@@ -113,14 +113,14 @@ export const kubeletCertificateFaults: readonly Mutant[] = [
   {
     name: "certificate-of-a-paused-machine",
     about: "approves the serving certificate of a machine that is to be left alone",
-    tests: [`${brain}/effects/tend-certificates.test.ts`],
-    edits: [edit(`${brain}/effects/tend-certificates`, " || held?.has(declared.name) === true", "")],
+    tests: [`${engine}/effects/tend-certificates.test.ts`],
+    edits: [edit(`${engine}/effects/tend-certificates`, " || held?.has(declared.name) === true", "")],
   },
   {
     name: "certificate-of-a-released-machine",
     about: "approves the serving certificate of a machine that was let go",
-    tests: [`${brain}/effects/tend-certificates.test.ts`],
-    edits: [edit(`${brain}/effects/tend-certificates`, " || fact.releasedAt !== undefined || ", " || ")],
+    tests: [`${engine}/effects/tend-certificates.test.ts`],
+    edits: [edit(`${engine}/effects/tend-certificates`, " || fact.releasedAt !== undefined || ", " || ")],
   },
   {
     name: "certificate-without-asking-again",
@@ -143,9 +143,13 @@ export const kubeletCertificateFaults: readonly Mutant[] = [
   {
     name: "certificates-always-listed",
     about: "looks for certificate requests at every pass",
-    tests: [`${brain}/rules/tend-certificates.test.ts`],
+    tests: [`${engine}/procedures/certificates/rule.test.ts`],
     edits: [
-      edit(`${brain}/rules/tend-certificates`, "if (elapsedMs(certificates.at, seen.now) < CERTIFICATES_EVERY_MS) return undefined;", ""),
+      edit(
+        `${engine}/procedures/certificates/rule`,
+        "if (elapsedMs(certificates.at, seen.now) < CERTIFICATES_EVERY_MS) return undefined;",
+        "",
+      ),
     ],
   },
   {
@@ -153,7 +157,11 @@ export const kubeletCertificateFaults: readonly Mutant[] = [
     about: "looks for certificate requests of clusters whose kubelets do not ask",
     tests: stories,
     edits: [
-      edit(`${brain}/observe`, "if (rotatingMachines(machines, controlPlane, facts).size > 0) return", "if (machines.length > 0) return"),
+      edit(
+        `${engine}/observe/observe`,
+        "if (rotatingMachines(machines, controlPlane, facts).size > 0) return",
+        "if (machines.length > 0) return",
+      ),
     ],
   },
   {

@@ -1,19 +1,19 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const quorum = `${brain}/membership/quorum.ts`;
-const reset = `${brain}/membership/plan-reset.ts`;
-const memberRemoval = `${brain}/membership/plan-member-removal.ts`;
-const slot = `${brain}/disruption/control-plane-slot.ts`;
-const rollout = `${brain}/config-changes/rollout.ts`;
+const quorum = `${engine}/assess/quorum.ts`;
+const reset = `${engine}/procedures/remove/plan-reset.ts`;
+const memberRemoval = `${engine}/procedures/remove/plan-member-removal.ts`;
+const slot = `${engine}/disruption/control-plane-slot.ts`;
+const rollout = `${engine}/procedures/configure/rollout.ts`;
 const tables = {
-  quorum: `${brain}/membership/quorum.test.ts`,
-  slot: `${brain}/disruption/control-plane-slot.test.ts`,
-  membership: `${brain}/rules/membership.test.ts`,
-  settleConfig: `${brain}/rules/settle-config.test.ts`,
-  configureMachines: `${brain}/rules/configure-machines.test.ts`,
-  configPlan: `${brain}/config-changes/config-plan.test.ts`,
-  drain: `${brain}/membership/drain.test.ts`,
-  decide: `${brain}/decide.test.ts`,
+  quorum: `${engine}/assess/quorum.test.ts`,
+  slot: `${engine}/disruption/control-plane-slot.test.ts`,
+  membership: `${engine}/procedures/remove/rule.test.ts`,
+  settleConfig: `${engine}/procedures/configure/settle-config.test.ts`,
+  configureMachines: `${engine}/procedures/join/rule.test.ts`,
+  configPlan: `${engine}/procedures/configure/plan.test.ts`,
+  drain: `${engine}/disruption/drain.test.ts`,
+  decide: `${engine}/decide.test.ts`,
   drainRun: "operator/src/workload/drain-run.test.ts",
   model: "testkit/src/model/model.test.ts",
 } as const;
@@ -195,7 +195,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.settleConfig],
     edits: [
       {
-        file: `${brain}/config-changes/config-probe.ts`,
+        file: `${engine}/procedures/configure/config-probe.ts`,
         find: "if (begunHere(seen, intent) === undefined || sentUnder(seen, effect, intent) !== undefined) return undefined;",
         replace: `if (sentUnder(seen, effect, intent) !== undefined) return undefined;
   if (begunHere(seen, intent) === undefined) return sentUnder(seen, "HeldBack", intent)?.detail;`,
@@ -209,7 +209,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.settleConfig],
     edits: [
       {
-        file: `${brain}/rules/settle-config.ts`,
+        file: `${engine}/procedures/configure/settle-config.ts`,
         find: "      seen.soaking?.has(intent.machine) !== true;\n    if (",
         replace: '      seen.soaking?.has("") !== true;\n    if (',
       },
@@ -221,7 +221,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.settleConfig],
     edits: [
       {
-        file: `${brain}/rules/settle-config.ts`,
+        file: `${engine}/procedures/configure/settle-config.ts`,
         find: "before !== undefined && config.activeHash !== before",
         replace: 'before !== undefined && config.activeHash === ""',
       },
@@ -233,7 +233,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.configPlan],
     edits: [
       {
-        file: `${brain}/config-changes/config-plan.ts`,
+        file: `${engine}/procedures/configure/plan.ts`,
         find: "if (isOnDisk && !isSame)",
         replace: "if ((isOnDisk || !isSame) && !isSame)",
       },
@@ -245,7 +245,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.configPlan],
     edits: [
       {
-        file: `${brain}/config-changes/config-plan.ts`,
+        file: `${engine}/procedures/configure/plan.ts`,
         find: "if ((isSame || isStagedText(config.activeHash)) &&",
         replace: 'if ((isSame || isStagedText("")) &&',
       },
@@ -263,7 +263,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [tables.configureMachines],
     edits: [
       {
-        file: `${brain}/membership/plan-machines.ts`,
+        file: `${engine}/procedures/join/plan.ts`,
         find: 'look.kind === "running" && fact.metaHash === metaAt(fact.address)',
         replace: 'look.kind === "running" && fact.metaHash === metaAt("192.0.2.1")',
       },
@@ -276,7 +276,7 @@ export const laterLife: readonly Mutant[] = [
     tests: ["testkit/src/stories/last-looks.test.ts"],
     edits: [
       {
-        file: `${brain}/effects/reboot-machine.ts`,
+        file: `${engine}/effects/reboot-machine.ts`,
         find: "if (bootId !== action.ifBootId)",
         replace: "if (bootId === action.ifBootId && action.address === '')",
       },
@@ -303,7 +303,7 @@ export const laterLife: readonly Mutant[] = [
     about: "WL1: does not wait for the drain before it disturbs a node",
     stands: ["V11", "V13", "guard WL1"],
     tests: [tables.drain, stories.drain],
-    edits: [{ file: `${brain}/membership/drain.ts`, find: `if (policy.kind === "Skip" ||`, replace: `if (policy.kind !== "Skip" ||` }],
+    edits: [{ file: `${engine}/disruption/drain.ts`, find: `if (policy.kind === "Skip" ||`, replace: `if (policy.kind !== "Skip" ||` }],
   },
   {
     name: "kubeconfig-unproven",
@@ -311,7 +311,7 @@ export const laterLife: readonly Mutant[] = [
     tests: ["testkit/src/stories/access-renewal.test.ts"],
     edits: [
       {
-        file: `${brain}/effects/write-kubeconfig.ts`,
+        file: `${engine}/effects/write-kubeconfig.ts`,
         find: "kubeconfigFault(text) ?? kubeconfigDoubt(",
         replace: "kubeconfigFault(text) ?? void kubeconfigDoubt(",
       },
@@ -320,10 +320,10 @@ export const laterLife: readonly Mutant[] = [
   {
     name: "kubeconfig-of-the-first",
     about: "W16: asks one control plane for the kubeconfig, and no other when that one hangs",
-    tests: ["testkit/src/stories/access-renewal.test.ts", `${brain}/rules/access.test.ts`],
+    tests: ["testkit/src/stories/access-renewal.test.ts", `${engine}/procedures/access/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/access.ts`,
+        file: `${engine}/procedures/access/rule.ts`,
         find: "(asked(a)?.order ?? 0) - (asked(b)?.order ?? 0)",
         replace: "0 * (asked(a)?.order ?? 0) * (asked(b)?.order ?? 0)",
       },
@@ -332,10 +332,10 @@ export const laterLife: readonly Mutant[] = [
   {
     name: "record-without-an-end",
     about: "writes machines into the record until etcd takes it no more, and with it the cluster stands still",
-    tests: [`${brain}/record/room.test.ts`],
+    tests: [`${engine}/record/room.test.ts`],
     edits: [
       {
-        file: `${brain}/record/room.ts`,
+        file: `${engine}/record/room.ts`,
         find: "if (this.#count[fact.role] >= MAX_KNOWN_MACHINES || this.#bytes + sizeOf(fact) > MOST_OF_MACHINES) return false;",
         replace: "",
       },
@@ -344,8 +344,8 @@ export const laterLife: readonly Mutant[] = [
   {
     name: "all-wipes-in-one-write",
     about: "writes the wipes of a large cluster down in one write, which etcd does not take: it is never taken down",
-    tests: [`${brain}/record/room.test.ts`],
-    edits: [{ file: `${brain}/rules/deletion.ts`, find: "intentsLeft <= 0", replace: "intentsLeft <= -1_000_000" }],
+    tests: [`${engine}/record/room.test.ts`],
+    edits: [{ file: `${engine}/procedures/delete/rule.ts`, find: "intentsLeft <= 0", replace: "intentsLeft <= -1_000_000" }],
   },
   {
     name: "refused-in-silence",
@@ -363,30 +363,34 @@ export const laterLife: readonly Mutant[] = [
   {
     name: "access-of-the-future",
     about: "leaves people with a talosconfig that begins in a year, since the clock of the operator was ahead when it was made",
-    tests: [`${brain}/rules/access.test.ts`],
-    edits: [{ file: `${brain}/rules/access.ts`, find: "validFrom > now + AHEAD_MS", replace: "validFrom > now * 2" }],
+    tests: [`${engine}/procedures/access/rule.test.ts`],
+    edits: [{ file: `${engine}/procedures/access/rule.ts`, find: "validFrom > now + AHEAD_MS", replace: "validFrom > now * 2" }],
   },
   {
     name: "dated-by-a-wrong-clock",
     about: "replaces a talosconfig that works by one that is dated by a clock of which nothing tells that it is right",
-    tests: [`${brain}/rules/access.test.ts`],
+    tests: [`${engine}/procedures/access/rule.test.ts`],
     edits: [
-      { file: `${brain}/rules/access.ts`, find: "isTalosconfigDue && mayBeDated(seen, seen.talosconfig)", replace: "isTalosconfigDue" },
+      {
+        file: `${engine}/procedures/access/rule.ts`,
+        find: "isTalosconfigDue && mayBeDated(seen, seen.talosconfig)",
+        replace: "isTalosconfigDue",
+      },
     ],
   },
   {
     name: "cluster-waits-for-a-refused-pool",
     about: "holds a whole cluster up because the API server refuses a TalosMachine of one pool",
     tests: ["testkit/src/effects/pool-writes.test.ts"],
-    edits: [{ file: `${brain}/execute.ts`, find: " && !(result.reason instanceof PoolFailure)", replace: "" }],
+    edits: [{ file: `${engine}/effects/execute.ts`, find: " && !(result.reason instanceof PoolFailure)", replace: "" }],
   },
   {
     name: "machines-of-nobody",
     about: "makes TalosMachines of a pool that nothing guards yet",
-    tests: [`${brain}/rules/compose-machines.test.ts`],
+    tests: [`${engine}/procedures/compose/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/compose-machines.ts`,
+        file: `${engine}/procedures/compose/rule.ts`,
         find: "metadata.finalizers?.includes(finalizers.talosWorker) === true",
         replace: "metadata.finalizers?.includes(finalizers.talosWorker) !== undefined",
       },
@@ -396,7 +400,7 @@ export const laterLife: readonly Mutant[] = [
     name: "names-of-others-awaited",
     about: "waits for ever to make a TalosMachine whose name another's has",
     tests: [stories.names],
-    edits: [{ file: `${brain}/rules/compose-machines.ts`, find: " && !isNameTaken(declared))", replace: ")" }],
+    edits: [{ file: `${engine}/procedures/compose/rule.ts`, find: " && !isNameTaken(declared))", replace: ")" }],
   },
   {
     name: "nameless-without-a-word",
@@ -404,7 +408,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [stories.names],
     edits: [
       {
-        file: `${brain}/observe.ts`,
+        file: `${engine}/observe/observe.ts`,
         find: `nameless.some(({ role }) => role === "controlplane")`,
         replace: `nameless.some(({ name }) => name === "")`,
       },
@@ -416,7 +420,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [stories.access],
     edits: [
       {
-        file: `${brain}/rules/spec.ts`,
+        file: `${engine}/gates/safe-spec.ts`,
         find: "{ actions: whatGoesOn(assessed), waiting:",
         replace: "{ actions: whatGoesOn({ ...seen, record: { kind: 'absent' } }), waiting:",
       },
@@ -428,7 +432,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [stories.membership],
     edits: [
       {
-        file: `${brain}/membership/joins.ts`,
+        file: `${engine}/procedures/join/joins.ts`,
         find: "if (others.length === 0 || others.some(mayFollow)) return undefined;",
         replace: "if (others.length === 0 || others.some(mayFollow) || voters.length > 0) return undefined;",
       },
@@ -440,7 +444,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [stories.pauses],
     edits: [
       {
-        file: `${brain}/effects/demand-unpaused.ts`,
+        file: `${engine}/effects/demand-unpaused.ts`,
         find: `(mode === "disable" || mode === "dryrun")`,
         replace: `mode === "import"`,
       },
@@ -452,7 +456,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [stories.pauses],
     edits: [
       {
-        file: `${brain}/execute.ts`,
+        file: `${engine}/effects/execute.ts`,
         find: "if (!group.every(asksGuard)) await",
         replace: 'if (!group.every((action) => asksGuard(action) || action.kind === "CreateMachine")) await',
       },
@@ -464,7 +468,7 @@ export const laterLife: readonly Mutant[] = [
     tests: [stories.lateRecords],
     edits: [
       {
-        file: `${brain}/record/late-records.ts`,
+        file: `${engine}/record/late-records.ts`,
         find: "if (record?.spec.clusterId !== clusterId) return;",
         replace: "if (record?.spec.clusterId !== secret) return;",
       },
@@ -475,7 +479,7 @@ export const laterLife: readonly Mutant[] = [
     about: "takes a record that somebody brought back with its keys for one that arrived late",
     tests: [stories.lateRecords],
     edits: [
-      { file: `${brain}/record/late-records.ts`, find: "?.clusterId === clusterId) return;", replace: "?.clusterId === secret) return;" },
+      { file: `${engine}/record/late-records.ts`, find: "?.clusterId === clusterId) return;", replace: "?.clusterId === secret) return;" },
     ],
   },
   {

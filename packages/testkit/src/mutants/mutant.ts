@@ -28,5 +28,5 @@ export interface SourceEdit {
   readonly replace: string;
 }
 
-/** Where the rules are. */
-export const brain = "operator/src/controllers/taloscontrolplane";
+/** The source of the operator. */
+export const engine = "operator/src";

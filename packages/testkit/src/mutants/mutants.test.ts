@@ -31,7 +31,7 @@ describe("planted faults", () => {
     const kinds = Object.keys(effects) as EffectKind[];
     assert.ok(kinds.reduce((sum, kind) => sum + checksOf(kind).length, 0) >= 152);
     const folder = new URL("../effects/", import.meta.url);
-    const nodes = new URL("../../../operator/src/controllers/taloscontrolplane/effects/tend-nodes.test.ts", import.meta.url);
+    const nodes = new URL("../../../operator/src/effects/tend-nodes.test.ts", import.meta.url);
     const tables = [...readdirSync(folder).map((file) => new URL(file, folder)), nodes].map((file) => readFileSync(file, "utf8")).join("");
     const without = kinds.filter(
       (kind) => checksOf(kind).length > 0 && !new RegExp(`play\\("${kind}"|^ {4,6}${kind}: [[{]`, "m").test(tables),

@@ -1,7 +1,7 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const file = `${brain}/invariants/broken.ts`;
-const tests = [`${brain}/invariants/broken.test.ts`] as const;
+const file = `${engine}/invariants/broken.ts`;
+const tests = [`${engine}/invariants/broken.test.ts`] as const;
 
 /** Those that a table shows broken when nothing else is. */
 const ids = ["S1", "S2", "S3", "S4", "S5", "S6", "S10", "S11", "S12", "S13", "S15", "S19", "S20", "S24", "S32"] as const;
@@ -24,7 +24,7 @@ export const passInvariantFaults: readonly Mutant[] = [
     name: "pass-breaks-s14",
     about: "lets a rule through whose pass removes two members of etcd (S14)",
     tests,
-    edits: [{ file: `${brain}/invariants/of-etcd.ts`, find: "removals(pass).length > 1 ?", replace: "removals(pass).length > 9 ?" }],
+    edits: [{ file: `${engine}/invariants/of-etcd.ts`, find: "removals(pass).length > 1 ?", replace: "removals(pass).length > 9 ?" }],
   },
   {
     name: "broken-pass-sent",
@@ -32,7 +32,7 @@ export const passInvariantFaults: readonly Mutant[] = [
     tests: [...tests, "testkit/src/stories/invariants.test.ts"],
     edits: [
       {
-        file: `${brain}/decide.ts`,
+        file: `${engine}/decide.ts`,
         find: "{ actions: whatGoesOn(assessed), waiting: {",
         replace: "{ ...verdict, waiting: {",
       },
@@ -45,7 +45,7 @@ export const passInvariantFaults: readonly Mutant[] = [
     runs: 12,
     edits: [
       {
-        file: `${brain}/membership/plan-worker-removals.ts`,
+        file: `${engine}/procedures/remove/plan-worker-removals.ts`,
         find: 'if (place.kind === "none")',
         replace: 'if (place.kind === "none" && place.limit > 99)',
       },
@@ -54,10 +54,10 @@ export const passInvariantFaults: readonly Mutant[] = [
   {
     name: "deletion-opens-two",
     about: "writes down the wipe of two control planes in one pass (S11)",
-    tests: [`${brain}/rules/deletion.test.ts`],
+    tests: [`${engine}/procedures/delete/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: 'if (declared.role === "controlplane") hasBegunControlPlane = true;',
         replace: "",
       },

@@ -1,4 +1,4 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
 /** Faults that take for a proof what proves nothing, and for the same what is alike. */
 export const proofs: readonly Mutant[] = [
@@ -6,10 +6,10 @@ export const proofs: readonly Mutant[] = [
     name: "founded-by-a-list-of-others",
     about: "takes etcd for founded by a member list in which the machine that tells it is not (S4)",
     stands: ["guard T4"],
-    tests: [`${brain}/decide.test.ts`],
+    tests: [`${engine}/decide.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/etcd-view.ts`,
+        file: `${engine}/assess/etcd-view.ts`,
         find: "if (members.some((member) => member.id === localMember)) return",
         replace: "if (members.length > 0) return",
       },
@@ -18,10 +18,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "no-talos-no-data-decided",
     about: "decides to found etcd while something that does not speak Talos answers for a configured control plane (S2)",
-    tests: [`${brain}/decide.test.ts`],
+    tests: [`${engine}/decide.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/bootstrap.ts`,
+        file: `${engine}/procedures/bootstrap/rule.ts`,
         find: 'if (look.kind === "not-asked" || look.kind === "foreign") return true;',
         replace: 'if (look.kind === "not-asked" || look.kind === "foreign") return true;\n  if (look.kind === "not-talos") return false;',
       },
@@ -30,10 +30,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "orphan-that-is-shown",
     about: "takes the member of a machine that was let go for an orphan, though a machine shows it (S12)",
-    tests: [`${brain}/rules/membership.test.ts`],
+    tests: [`${engine}/procedures/remove/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/plan-member-removal.ts`,
+        file: `${engine}/procedures/remove/plan-member-removal.ts`,
         find: "listed(view, memberId) && !isShown(seen, memberId)",
         replace: "listed(view, memberId)",
       },
@@ -42,10 +42,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "removal-goes-on-though-it-is-shown",
     about: "goes on with the removal of a member that a machine shows again (S12)",
-    tests: [`${brain}/rules/membership.test.ts`],
+    tests: [`${engine}/procedures/remove/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/plan-member-removal.ts`,
+        file: `${engine}/procedures/remove/plan-member-removal.ts`,
         find: "|| isShown(seen, memberId)) {",
         replace: ") {",
       },
@@ -54,10 +54,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "abandoned-by-a-prefix",
     about: "gives up whatever machine the word of abandon-machine is the beginning of (S23)",
-    tests: [`${brain}/rules/membership.test.ts`],
+    tests: [`${engine}/procedures/remove/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/removal.ts`,
+        file: `${engine}/procedures/remove/removal.ts`,
         find: 'named !== "" && named === wordFor(facts, name, undefined)',
         replace: 'named !== "" && wordFor(facts, name, undefined).startsWith(named)',
       },
@@ -66,10 +66,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "abandoned-by-a-prefix-in-a-deletion",
     about: "the same where the cluster is deleted (S23)",
-    tests: [`${brain}/rules/deletion.test.ts`],
+    tests: [`${engine}/procedures/delete/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: 'named !== "" && named === wordFor(facts, declared.name, undefined)',
         replace: 'named !== "" && wordFor(facts, declared.name, undefined).startsWith(named)',
       },
@@ -78,10 +78,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "abandoned-by-a-prefix-in-a-pool",
     about: "lets a pool go whose machine has the word of abandon-machine as its beginning (S23)",
-    tests: [`${brain}/composition/held-machines.test.ts`],
+    tests: [`${engine}/procedures/compose/held-machines.test.ts`],
     edits: [
       {
-        file: `${brain}/composition/held-machines.ts`,
+        file: `${engine}/procedures/compose/held-machines.ts`,
         find: "(machine) => machineFact(facts, machine) === undefined && machine !== abandoned &&",
         replace: '(machine) => machineFact(facts, machine) === undefined && !machine.startsWith(abandoned ?? "-") &&',
       },
@@ -90,10 +90,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "late-removal-not-awaited",
     about: "closes the removal of a member that is back as soon as its time is over, though what was sent may still take effect (S11)",
-    tests: [`${brain}/rules/membership.test.ts`],
+    tests: [`${engine}/procedures/remove/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/plan-member-removal.ts`,
+        file: `${engine}/procedures/remove/plan-member-removal.ts`,
         find: "if (seen.now < intent.deadline + LATE_MS)",
         replace: "if (seen.now < intent.deadline)",
       },
@@ -102,10 +102,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "no-uuid-is-any-uuid",
     about: "takes a machine that shows no UUID for the one whose UUID was written down (S20)",
-    tests: [`${brain}/effects/demand-machine.test.ts`],
+    tests: [`${engine}/effects/demand-machine.test.ts`],
     edits: [
       {
-        file: `${brain}/effects/demand-machine.ts`,
+        file: `${engine}/effects/demand-machine.ts`,
         find: 'if (uuid !== "" && shown.uuid !== uuid)',
         replace: 'if (uuid !== "" && shown.uuid !== undefined && shown.uuid !== uuid)',
       },
@@ -114,10 +114,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "uuids-by-their-beginning-at-the-send",
     about: "compares the first 8 characters of UUIDs right before a send (S20)",
-    tests: [`${brain}/effects/demand-machine.test.ts`],
+    tests: [`${engine}/effects/demand-machine.test.ts`],
     edits: [
       {
-        file: `${brain}/effects/demand-machine.ts`,
+        file: `${engine}/effects/demand-machine.ts`,
         find: 'if (uuid !== "" && shown.uuid !== uuid)',
         replace: 'if (uuid !== "" && shown.uuid?.slice(0, 8) !== uuid.slice(0, 8))',
       },
@@ -126,10 +126,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "uuids-by-their-beginning",
     about: "compares the first 8 characters of UUIDs where a look is compared with what was written down (S20)",
-    tests: [`${brain}/membership/proven-look.test.ts`],
+    tests: [`${engine}/observe/proven-look.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/proven-look.ts`,
+        file: `${engine}/observe/proven-look.ts`,
         find: "fact.uuid.toLowerCase() !== shown.uuid?.toLowerCase()",
         replace: "fact.uuid.slice(0, 8).toLowerCase() !== shown.uuid?.slice(0, 8).toLowerCase()",
       },
@@ -138,10 +138,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "uuids-by-their-beginning-in-probes",
     about: "compares the first 8 characters of UUIDs where others are asked before a bootstrap or a removal (S2)",
-    tests: [`${brain}/membership/identity.test.ts`],
+    tests: [`${engine}/assess/identity.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/identity.ts`,
+        file: `${engine}/assess/identity.ts`,
         find: "shown !== undefined && shown !== writtenDown",
         replace: "shown !== undefined && shown.slice(0, 8) !== writtenDown.slice(0, 8)",
       },
@@ -151,13 +151,13 @@ export const proofs: readonly Mutant[] = [
     name: "keys-that-lost-the-race",
     about: "takes keys that it made for stored though somebody else's Secret was there first (S5)",
     tests: ["testkit/src/effects/writes.test.ts"],
-    edits: [{ file: `${brain}/effects/create-bundle.ts`, find: `if (outcome === "existed") return;`, replace: "" }],
+    edits: [{ file: `${engine}/effects/create-bundle.ts`, find: `if (outcome === "existed") return;`, replace: "" }],
   },
   {
     name: "first-reading-for-ever",
     about: "lets all effects of a pass go by the first record that one of them read (S32)",
-    tests: [`${brain}/effects/guard.test.ts`],
-    edits: [{ file: `${brain}/effects/guard.ts`, find: "if (reading === begun) reading = undefined;", replace: "" }],
+    tests: [`${engine}/effects/guard.test.ts`],
+    edits: [{ file: `${engine}/effects/guard.ts`, find: "if (reading === begun) reading = undefined;", replace: "" }],
   },
   {
     name: "owner-of-a-composition-not-asked",
@@ -165,7 +165,7 @@ export const proofs: readonly Mutant[] = [
     tests: ["testkit/src/stories/composition-orphaned.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/kubernetescluster/live-cluster.ts",
+        file: "operator/src/composition/kubernetescluster/live-cluster.ts",
         find: "(await (answer ??= ask())) && leading.remainingMs() > 0",
         replace: "leading.remainingMs() > 0 || (await (answer ??= ask()))",
       },
@@ -177,12 +177,12 @@ export const proofs: readonly Mutant[] = [
     tests: ["testkit/src/stories/composition-orphaned.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/kubernetescluster/live-cluster.ts",
+        file: "operator/src/composition/kubernetescluster/live-cluster.ts",
         find: "  let answer: Promise<boolean> | undefined;",
         replace: "",
       },
       {
-        file: "operator/src/controllers/kubernetescluster/live-cluster.ts",
+        file: "operator/src/composition/kubernetescluster/live-cluster.ts",
         find: "export function liveCluster(",
         replace: "let answer: Promise<boolean> | undefined;\nexport function liveCluster(",
       },
@@ -194,7 +194,7 @@ export const proofs: readonly Mutant[] = [
     tests: ["testkit/src/stories/composition-orphaned.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/kubernetescluster/apply-pools.ts",
+        file: "operator/src/composition/kubernetescluster/apply-pools.ts",
         find: "if (!(await isOwnerThere())) return undefined;",
         replace: "void isOwnerThere;",
       },
@@ -203,10 +203,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "owner-not-asked-before-a-new-machine",
     about: "makes a Machine without asking whether its KubernetesCluster stays",
-    tests: ["operator/src/controllers/kubernetescluster/apply-machines.test.ts"],
+    tests: ["operator/src/composition/kubernetescluster/apply-machines.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/kubernetescluster/apply-machines.ts",
+        file: "operator/src/composition/kubernetescluster/apply-machines.ts",
         find: "      try {\n        if (!(await isOwnerThere())) return undefined;",
         replace: "      try {\n        void isOwnerThere;",
       },
@@ -215,10 +215,10 @@ export const proofs: readonly Mutant[] = [
   {
     name: "owner-not-asked-at-the-write",
     about: "writes a Machine without asking once more whether its KubernetesCluster stays",
-    tests: ["operator/src/controllers/kubernetescluster/apply-machines.test.ts"],
+    tests: ["operator/src/composition/kubernetescluster/apply-machines.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/kubernetescluster/apply-machines.ts",
+        file: "operator/src/composition/kubernetescluster/apply-machines.ts",
         find: "        const bound = uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };\n        if (!(await isOwnerThere())) return undefined;",
         replace: "        const bound = uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };",
       },
@@ -230,7 +230,7 @@ export const proofs: readonly Mutant[] = [
     tests: ["testkit/src/stories/composition-endpoint.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/kubernetescluster/shared-endpoint.ts",
+        file: "operator/src/composition/kubernetescluster/shared-endpoint.ts",
         find: "if (!isAsked && !(await isOwnerThere())) return waits",
         replace: "if (!isAsked && false as boolean) return waits",
       },
@@ -241,7 +241,7 @@ export const proofs: readonly Mutant[] = [
     about: "changes the members of an address without asking whether its KubernetesCluster stays",
     tests: ["testkit/src/stories/composition-endpoint.test.ts"],
     edits: [
-      { file: "operator/src/controllers/kubernetescluster/shared-endpoint.ts", find: "if (!(await isOwnerThere())) return;", replace: "" },
+      { file: "operator/src/composition/kubernetescluster/shared-endpoint.ts", find: "if (!(await isOwnerThere())) return;", replace: "" },
     ],
   },
   {
@@ -249,14 +249,14 @@ export const proofs: readonly Mutant[] = [
     about: "copies given keys without asking whether its KubernetesCluster stays",
     tests: ["testkit/src/stories/composition-given.test.ts"],
     edits: [
-      { file: "operator/src/controllers/kubernetescluster/keep-given.ts", find: "if (!(await isOwnerThere())) return;", replace: "" },
+      { file: "operator/src/composition/kubernetescluster/keep-given.ts", find: "if (!(await isOwnerThere())) return;", replace: "" },
     ],
   },
   {
     name: "leader-of-before-makes-objects",
     about: "makes objects of a KubernetesCluster after its lease ended",
-    tests: ["operator/src/controllers/kubernetescluster/live-cluster.test.ts"],
-    edits: [{ file: "operator/src/controllers/kubernetescluster/live-cluster.ts", find: " && leading.remainingMs() > 0", replace: "" }],
+    tests: ["operator/src/composition/kubernetescluster/live-cluster.test.ts"],
+    edits: [{ file: "operator/src/composition/kubernetescluster/live-cluster.ts", find: " && leading.remainingMs() > 0", replace: "" }],
   },
   {
     name: "pool-taken-back-by-the-watch",
@@ -264,7 +264,7 @@ export const proofs: readonly Mutant[] = [
     tests: ["testkit/src/stories/watches-behind.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/taloscluster/controller.ts",
+        file: "operator/src/composition/taloscluster/controller.ts",
         find: 'if (!(await isStillThere(cluster))) return "done";',
         replace: "void isStillThere;",
       },
@@ -276,7 +276,7 @@ export const proofs: readonly Mutant[] = [
     tests: ["testkit/src/stories/watches-behind.test.ts"],
     edits: [
       {
-        file: `${brain}/effects/for-pool.ts`,
+        file: `${engine}/effects/for-pool.ts`,
         find: "await effects.demandPool(pool);",
         replace: "void effects.demandPool;",
       },

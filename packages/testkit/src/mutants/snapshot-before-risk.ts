@@ -1,9 +1,9 @@
-import { brain } from "./mutant.ts";
+import { engine } from "./mutant.ts";
 import type { Mutant, SourceEdit } from "./mutant.ts";
 
-const rule = `${brain}/disruption/snapshot-before-risk.ts`;
-const table = [`${brain}/disruption/snapshot-before-risk.test.ts`] as const;
-const slotTable = [`${brain}/disruption/control-plane-slot.test.ts`] as const;
+const rule = `${engine}/disruption/snapshot-before-risk.ts`;
+const table = [`${engine}/disruption/snapshot-before-risk.test.ts`] as const;
+const slotTable = [`${engine}/disruption/control-plane-slot.test.ts`] as const;
 const story = ["testkit/src/stories/snapshot-before-risk.test.ts"] as const;
 const retention = ["operator/src/controllers/talosetcdbackupschedule/decide.test.ts"] as const;
 
@@ -22,7 +22,7 @@ export const snapshotBeforeRiskFaults: readonly Mutant[] = [
     "lets a dead member wait for a snapshot that is required (Li5)",
     slotTable,
     edit(
-      `${brain}/disruption/control-plane-slot.ts`,
+      `${engine}/disruption/control-plane-slot.ts`,
       'if (why !== "remove" || under',
       'if ((why !== "remove" && why !== "replace") || under',
     ),
@@ -31,19 +31,19 @@ export const snapshotBeforeRiskFaults: readonly Mutant[] = [
     "snapshot-stops-what-was-begun",
     "holds up a wipe that was begun, for a snapshot",
     slotTable,
-    edit(`${brain}/disruption/control-plane-slot.ts`, "|| under !== undefined || beforeRisk", "|| beforeRisk"),
+    edit(`${engine}/disruption/control-plane-slot.ts`, "|| under !== undefined || beforeRisk", "|| beforeRisk"),
   ),
   fault(
     "snapshot-of-learners",
     "lets a learner that leaves wait for a snapshot",
     slotTable,
-    edit(`${brain}/disruption/control-plane-slot.ts`, "return hasVote ? { kind", "return hasVote || member !== undefined ? { kind"),
+    edit(`${engine}/disruption/control-plane-slot.ts`, "return hasVote ? { kind", "return hasVote || member !== undefined ? { kind"),
   ),
   fault(
     "snapshot-not-waited-for",
     "disturbs a control plane while the snapshot from before is being taken",
     story,
-    edit(`${brain}/disruption/control-plane-slot.ts`, "beforeRisk?.holds !== true", "beforeRisk?.take === undefined"),
+    edit(`${engine}/disruption/control-plane-slot.ts`, "beforeRisk?.holds !== true", "beforeRisk?.take === undefined"),
   ),
   fault(
     "snapshot-of-long-ago",
@@ -164,7 +164,7 @@ export const snapshotBeforeRiskFaults: readonly Mutant[] = [
   fault(
     "snapshot-of-a-cluster-that-goes",
     "lets a cluster that is deleted wait for a snapshot",
-    [`${brain}/membership/before-removals.test.ts`],
-    edit(`${brain}/membership/before-removals.ts`, "seen.controlPlane.metadata.deletionTimestamp !== undefined ||", ""),
+    [`${engine}/procedures/remove/before-removals.test.ts`],
+    edit(`${engine}/procedures/remove/before-removals.ts`, "seen.controlPlane.metadata.deletionTimestamp !== undefined ||", ""),
   ),
 ];

@@ -1,6 +1,6 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
-const tests = [`${brain}/one-walk.test.ts`] as const;
+const tests = [`${engine}/assess/one-walk.test.ts`] as const;
 
 /** Faults that decide nothing otherwise, and cost a large cluster its time. */
 export const walks: readonly Mutant[] = [
@@ -10,14 +10,14 @@ export const walks: readonly Mutant[] = [
     tests,
     edits: [
       {
-        file: `${brain}/rules/change-config.ts`,
+        file: `${engine}/procedures/configure/rule.ts`,
         find: "const plans = assessed.configs;",
         replace: "const plans = planConfigs(seen, facts);",
       },
       {
-        file: `${brain}/rules/change-config.ts`,
-        find: 'import { routeOfState } from "../config-changes/config-plan.ts";',
-        replace: 'import { planConfigs, routeOfState } from "../config-changes/config-plan.ts";',
+        file: `${engine}/procedures/configure/rule.ts`,
+        find: 'import { routeOfState } from "./plan.ts";',
+        replace: 'import { planConfigs, routeOfState } from "./plan.ts";',
       },
     ],
   },
@@ -27,7 +27,7 @@ export const walks: readonly Mutant[] = [
     tests,
     edits: [
       {
-        file: `${brain}/disruption/pool-budget.ts`,
+        file: `${engine}/disruption/pool-budget.ts`,
         find: "const count = holders.countBefore(name, own);",
         replace:
           "const count = [...(pools.get(owner.name)?.machines ?? [])].filter((one) => holders.rankOf(one.declared.name) === -1).length;",

@@ -1,4 +1,4 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 
 const shared = "operator/src/controllers/shared";
 
@@ -10,7 +10,7 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/membership.test.ts"],
     edits: [
       {
-        file: `${brain}/membership/twins.ts`,
+        file: `${engine}/assess/twins.ts`,
         find: 'return role === "worker" && other !== undefined',
         replace: 'return role !== "worker" && other !== undefined',
       },
@@ -22,7 +22,7 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/references.test.ts"],
     edits: [
       {
-        file: `${brain}/surroundings.ts`,
+        file: `${engine}/observe/surroundings.ts`,
         find: "const machine = this.#poolsElsewhere(own, address).length > 0 ? undefined : this.machineElsewhere(own, address);",
         replace: "const machine = this.#poolsElsewhere(own, address).length >= 0 ? undefined : this.machineElsewhere(own, address);",
       },
@@ -32,10 +32,10 @@ export const whoseItIs: readonly Mutant[] = [
     name: "pool-of-an-edited-object",
     about: "T9: wipes a worker that the pool lists which it was written down with, since its TalosMachine names another",
     stands: ["guard T9"],
-    tests: [`${brain}/effects/demand-unlisted.test.ts`],
+    tests: [`${engine}/effects/demand-unlisted.test.ts`],
     edits: [
       {
-        file: `${brain}/effects/demand-unlisted.ts`,
+        file: `${engine}/effects/demand-unlisted.ts`,
         find: "recorded === poolName ? undefined : pool(recorded)",
         replace: "recorded !== poolName ? undefined : pool(recorded)",
       },
@@ -47,7 +47,7 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/namesakes.test.ts"],
     edits: [
       {
-        file: `${brain}/rules/keep-keys.ts`,
+        file: `${engine}/gates/keep-keys.ts`,
         find: 'if (keysElsewhere?.kind === "present")',
         replace: 'if (keysElsewhere?.kind === "present" && secret === "")',
       },
@@ -80,7 +80,7 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "orphaning-overlooked",
     about: "takes down the pools of a cluster that is deleted with --cascade=orphan",
-    tests: ["operator/src/controllers/taloscluster/decide.test.ts"],
+    tests: ["operator/src/composition/taloscluster/decide.test.ts"],
     edits: [
       {
         file: `${shared}/delete-owned.ts`,
@@ -92,16 +92,18 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "imported-as-they-stand",
     about: "imports control planes that stand at each other's addresses",
-    tests: ["operator/src/importing/assess.test.ts"],
-    edits: [{ file: "operator/src/importing/assess.ts", find: "...swapped(seen), ", replace: "...(seen.now < 0 ? swapped(seen) : []), " }],
+    tests: ["operator/src/procedures/import/assess.test.ts"],
+    edits: [
+      { file: "operator/src/procedures/import/assess.ts", find: "...swapped(seen), ", replace: "...(seen.now < 0 ? swapped(seen) : []), " },
+    ],
   },
   {
     name: "first-version-counts",
     about: "writes down the version of one control plane as that of all",
-    tests: [`${brain}/rules/remember-versions.test.ts`],
+    tests: [`${engine}/procedures/versions/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/remember-versions.ts`,
+        file: `${engine}/procedures/versions/rule.ts`,
         find: "return others.every((one) => one === first) ? first : undefined;",
         replace: "return others.length >= 0 ? first : undefined;",
       },
@@ -110,10 +112,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "late-machine-let-go",
     about: "lets a TalosMachine go whose cluster is gone, though a record says that its machine is to be wiped",
-    tests: ["operator/src/controllers/talosmachine/left-alone.test.ts"],
+    tests: ["operator/src/projections/machine/left-alone.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/talosmachine/left-alone.ts",
+        file: "operator/src/projections/machine/left-alone.ts",
         find: "return facts !== undefined && !facts.machines.some((fact) => fact.name === name && mayHoldConfig(fact));",
         replace: 'return facts !== undefined && !facts.machines.some((fact) => fact.name === "" && name === "" && mayHoldConfig(fact));',
       },
@@ -122,10 +124,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "told-identity-forgotten",
     about: "writes down whoever stands at an address while the record is lost, whatever the TalosMachine says of who it is",
-    tests: [`${brain}/membership/told-machines.test.ts`],
+    tests: [`${engine}/observe/told-machines.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/told-machines.ts`,
+        file: `${engine}/observe/told-machines.ts`,
         find: "toldBy(placeOfTold(object), { uuid, macs }, now)",
         replace: "toldBy(placeOfTold(object), NOTHING_TOLD, now)",
       },
@@ -134,10 +136,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "told-key-that-begins-alike",
     about: "takes a machine for the one that was configured whose key begins like the one that its TalosMachine names",
-    tests: [`${brain}/membership/told-machines.test.ts`],
+    tests: [`${engine}/observe/told-machines.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/told-machines.ts`,
+        file: `${engine}/observe/told-machines.ts`,
         find: "look.spki === toldIdentity(object).maintenanceKey",
         replace: 'look.spki.startsWith(toldIdentity(object).maintenanceKey ?? "none")',
       },
@@ -146,10 +148,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "identity-of-the-release-before-not-read",
     about: "knows nothing of the machines of a lost record that the release before told of in its sentences",
-    tests: [`${brain}/membership/told-identity.test.ts`],
+    tests: [`${engine}/observe/told-identity.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/told-identity.ts`,
+        file: `${engine}/observe/told-identity.ts`,
         find: "return identityBefore(status?.conditions);",
         replace: "return identityBefore(undefined);",
       },
@@ -158,10 +160,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "sentences-beside-identity-believed",
     about: "believes a sentence of a condition where a TalosMachine tells as data who its machine is",
-    tests: [`${brain}/membership/told-identity.test.ts`],
+    tests: [`${engine}/observe/told-identity.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/told-identity.ts`,
+        file: `${engine}/observe/told-identity.ts`,
         find: 'uuid: told.uuid ?? ""',
         replace: "uuid: told.uuid ?? identityBefore(status?.conditions).uuid",
       },
@@ -182,10 +184,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "founded-again-without-record",
     about: "makes the lost record of a cluster that was bootstrapped anew when a worker alone shows its keys",
-    tests: [`${brain}/membership/first-facts.test.ts`],
+    tests: [`${engine}/procedures/join/first-facts.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/keep-keys.ts`,
+        file: `${engine}/gates/keep-keys.ts`,
         find: "foundedBy(controlPlanesOf(seen)) === undefined",
         replace:
           'foundedBy(controlPlanesOf(seen)) === undefined && ![...seen.machines, ...seen.former].some(({ look }) => look.kind === "running")',
@@ -195,10 +197,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "wiped-undrained-without-record",
     about: "takes a cluster whose record was made anew for one without a Kubernetes, and drains nothing",
-    tests: [`${brain}/membership/drain.test.ts`],
+    tests: [`${engine}/disruption/drain.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/drain.ts`,
+        file: `${engine}/disruption/drain.ts`,
         find: "const awaited = onceFounderShows(seen, facts);",
         replace: 'const awaited = name === "" ? onceFounderShows(seen, facts) : undefined;',
       },
@@ -207,10 +209,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "lost-without-a-trace",
     about: "lets a deleted cluster go whose record, keys and TalosMachines are gone, though its status says that it was bootstrapped",
-    tests: [`${brain}/rules/deletion.test.ts`],
+    tests: [`${engine}/procedures/delete/rule.test.ts`],
     edits: [
       {
-        file: `${brain}/rules/deletion.ts`,
+        file: `${engine}/procedures/delete/rule.ts`,
         find: "const isFounded = signOfEarlierLife(seen) !== undefined;",
         replace: 'const isFounded = signOfEarlierLife(seen) === "";',
       },
@@ -219,10 +221,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "told-late-forgotten",
     about: "deletes TalosMachines of machines that run when they turn up after their record was made anew",
-    tests: [`${brain}/membership/told-machines.test.ts`],
+    tests: [`${engine}/observe/told-machines.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/plan-machines.ts`,
+        file: `${engine}/procedures/join/plan.ts`,
         find: "new FactsDraft(withTold(seen, facts))",
         replace: "new FactsDraft(withTold({ ...seen, machineObjects: [] }, facts))",
       },
@@ -231,10 +233,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "told-twin-learned",
     about: "writes a machine down a second time, for another entry that leads to it, while only its UUID is known",
-    tests: [`${brain}/membership/told-machines.test.ts`],
+    tests: [`${engine}/observe/told-machines.test.ts`],
     edits: [
       {
-        file: `${brain}/membership/twins.ts`,
+        file: `${engine}/assess/twins.ts`,
         find: "(isSameHardware(shown, other) || isTold(facts, other, shown.uuid))",
         replace: "isSameHardware(shown, other)",
       },
@@ -243,10 +245,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "second-entry-configured",
     about: "says of a second entry for a machine that its configuration is there, which is taken for the truth once the record is lost",
-    tests: ["operator/src/controllers/talosmachine/decide.test.ts"],
+    tests: ["operator/src/projections/machine/decide.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/talosmachine/decide.ts",
+        file: "operator/src/projections/machine/decide.ts",
         find: 'if (look.kind === "running" && fact === undefined && hasRecord)',
         replace: 'if (look.kind === "running" && fact === undefined && !hasRecord)',
       },
@@ -258,7 +260,7 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/deletion.test.ts"],
     edits: [
       {
-        file: `${brain}/effects/remove-finalizer.ts`,
+        file: `${engine}/effects/remove-finalizer.ts`,
         find: "await deleteUntold(effects);",
         replace: "void deleteUntold;",
       },
@@ -297,10 +299,10 @@ export const whoseItIs: readonly Mutant[] = [
   {
     name: "reads-before-all-asked",
     about: "reads lease and record for effects that still ask their machines",
-    tests: [`${brain}/effects/guard.test.ts`],
+    tests: [`${engine}/effects/guard.test.ts`],
     edits: [
       {
-        file: `${brain}/effects/guard.ts`,
+        file: `${engine}/effects/guard.ts`,
         find: "gathering.asked + gathering.ended >= gathering.expected",
         replace: "gathering.asked + gathering.ended >= Math.min(1, gathering.expected)",
       },
@@ -312,7 +314,7 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/composition-takeover.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/kubernetescluster/controller.ts",
+        file: "operator/src/composition/kubernetescluster/controller.ts",
         find: "isLeftToOthers(seen) ? await",
         replace: 'isLeftToOthers(seen) && key.name === "" ? await',
       },
@@ -337,7 +339,7 @@ export const whoseItIs: readonly Mutant[] = [
     tests: ["testkit/src/stories/composition.test.ts", "testkit/src/stories/composition-takeover.test.ts"],
     edits: [
       {
-        file: "operator/src/controllers/machine/controller.ts",
+        file: "operator/src/composition/machine/controller.ts",
         find: "if (machine === undefined || !isOfOurs(machine)) return undefined;",
         replace:
           'if (machine === undefined || (controllerOf(machine.metadata)?.kind !== "KubernetesCluster" && !isOfOurs(machine))) return undefined;',

@@ -1,31 +1,31 @@
-import { brain, type Mutant } from "./mutant.ts";
+import { engine, type Mutant } from "./mutant.ts";
 import { guardWithout } from "./guard-without.ts";
 
 const tables = {
   writes: "testkit/src/effects/writes.test.ts",
   poolWrites: "testkit/src/effects/pool-writes.test.ts",
-  demandPool: `${brain}/effects/demand-pool.test.ts`,
-  tending: `${brain}/effects/tend-nodes.test.ts`,
-  nodeOwners: `${brain}/membership/node-owners.test.ts`,
-  tendNodes: `${brain}/rules/tend-nodes.test.ts`,
+  demandPool: `${engine}/effects/demand-pool.test.ts`,
+  tending: `${engine}/effects/tend-nodes.test.ts`,
+  nodeOwners: `${engine}/assess/node-owners.test.ts`,
+  tendNodes: `${engine}/procedures/nodes/rule.test.ts`,
   nodeOf: "operator/src/workload/seen-node.test.ts",
   nodes: "operator/src/workload/cordon.test.ts",
   drain: "operator/src/workload/drain-run.test.ts",
-  drains: `${brain}/membership/drain.test.ts`,
+  drains: `${engine}/disruption/drain.test.ts`,
   pods: "operator/src/workload/pods.test.ts",
 } as const;
 const without = guardWithout(tables);
 
-const execute = `${brain}/execute.ts`;
-const writeRecord = `${brain}/effects/write-record.ts`;
-const createMachine = `${brain}/effects/create-machine.ts`;
+const execute = `${engine}/effects/execute.ts`;
+const writeRecord = `${engine}/effects/write-record.ts`;
+const createMachine = `${engine}/effects/create-machine.ts`;
 const bundles = "operator/src/secrets/bundle-store.ts";
-const owners = `${brain}/membership/node-owners.ts`;
+const owners = `${engine}/assess/node-owners.ts`;
 const nodes = "operator/src/workload/node-objects.ts";
 const cordons = "operator/src/workload/cordon.ts";
 const evict = "operator/src/workload/evict.ts";
 const drain = "operator/src/workload/drain-run.ts";
-const pool = `${brain}/effects/demand-pool.ts`;
+const pool = `${engine}/effects/demand-pool.ts`;
 
 /** The checks of effects that write to Kubernetes: keys, record, objects, and the Nodes and pods of the cluster itself; each taken out by itself. */
 export const writeGuards: readonly Mutant[] = [
@@ -90,18 +90,18 @@ export const writeGuards: readonly Mutant[] = [
     [createMachine, "/** Makes the TalosMachine of", "let nameCount = 0;\n/** Makes the TalosMachine of"],
   ),
   without("the-object-that-was-seen", "the machine's object changed since it was seen", ["K5"], "writes", [
-    `${brain}/effects/follow-endpoint.ts`,
+    `${engine}/effects/follow-endpoint.ts`,
     "const value = { metadata: { resourceVersion }, spec: { endpoint: to } };",
     "const value = { metadata: resourceVersion === '' ? {} : { name }, spec: { endpoint: to } };",
   ]),
   without("the-word-that-was-read", "a person wrote a newer word", ["K5"], "writes", [
-    `${brain}/effects/answer-annotation.ts`,
+    `${engine}/effects/answer-annotation.ts`,
     `{ op: "test", path, value: action.value } as const, `,
     "",
   ]),
 
   without("the-owner-of-a-node", "the Node belongs to no machine that was released", ["WL1"], "tending", [
-    `${brain}/effects/delete-node.ts`,
+    `${engine}/effects/delete-node.ts`,
     "live.every((facts) => formerNodeOwner(facts, seen)?.name === machine)",
     "live.length >= 0 || seen.name === formerNodeOwner(live[0] as ClusterFacts, seen)?.name",
   ]),
@@ -182,27 +182,27 @@ export const writeGuards: readonly Mutant[] = [
     "",
   ]),
   without("a-drain-before", "the node was not drained", ["WL1"], "drains", [
-    `${brain}/membership/drain.ts`,
+    `${engine}/disruption/drain.ts`,
     `if (policy.kind === "Skip" ||`,
     `if (policy.kind !== "Skip" ||`,
   ]),
   without("waiting-by-default", "the drain takes longer than its time, and nobody said to go on", ["WL1"], "drains", [
-    `${brain}/membership/drain.ts`,
+    `${engine}/disruption/drain.ts`,
     'return isOver && policy.kind === "Proceed";',
     "return isOver;",
   ]),
   without("patience-with-a-silent-api", "the cluster's API is silent for a moment", ["WL1"], "drains", [
-    `${brain}/membership/drain.ts`,
+    `${engine}/disruption/drain.ts`,
     "return drain.unreachableMs >= policy.timeoutMs;",
     "return true;",
   ]),
   without("fresh-drains", "the drain was long ago", ["WL1"], "drains", [
-    `${brain}/membership/drain.ts`,
+    `${engine}/disruption/drain.ts`,
     "if (drain !== undefined && isFresh && mayGoOn(",
     "if (drain !== undefined && mayGoOn(",
   ]),
   without("the-end-of-a-takeover", "an earlier leader's effects may still take place", ["WL1"], "tendNodes", [
-    `${brain}/rules/tend-nodes.ts`,
+    `${engine}/procedures/nodes/rule.ts`,
     "facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;",
     "facts?.bootstrapDone === undefined) return undefined;",
   ]),
@@ -220,7 +220,7 @@ export const writeGuards: readonly Mutant[] = [
     'if (mode !== "reconcile" && !(mode === "import" && isImported))',
   ]),
   without("the-record-of-a-pool-that-goes", "a machine of the pool is written down by now", ["K5"], "poolWrites", [
-    `${brain}/effects/release-pool.ts`,
+    `${engine}/effects/release-pool.ts`,
     "if (held.length > 0)",
   ]),
 ];

@@ -5,7 +5,7 @@ import type { ClusterRecord } from "@talos-operator/api";
 import type { ClusterValues } from "../../addons/values-template.ts";
 import { effectiveMode, isTakenOver } from "../shared/mode.ts";
 import type { ClustersByKey } from "../shared/mode.ts";
-import { readRecord } from "../taloscontrolplane/record/facts-codec.ts";
+import { readRecord } from "../../record/facts-codec.ts";
 import { lacksNetwork } from "./without-network.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { SeenCluster } from "./model.ts";

@@ -2,7 +2,7 @@ import { clusterRecordResource, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, OpenSnapshot } from "@talos-operator/api";
 import { isConflict } from "@talos-operator/kube-runtime";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import { replaceRecord } from "../taloscontrolplane/record/replace-record.ts";
+import { replaceRecord } from "../../record/replace-record.ts";
 
 /** What the record says about who is at work on the control planes of a cluster. */
 export interface RecordClaims {

@@ -23,7 +23,7 @@ import { runName } from "../../backups/runner.ts";
 import type { BackupRunState, RunTask } from "../../backups/runner.ts";
 import { BEGINS_WITHIN_MS, runId } from "../../workers/runner.ts";
 import type { EndedRun } from "../../metrics/backup-figures.ts";
-import type { BackupSources, BackupVoter } from "../taloscontrolplane/membership/backup-sources.ts";
+import type { BackupSources, BackupVoter } from "../../assess/backup-sources.ts";
 import type { RecordClaims } from "./claim.ts";
 import { backupConditions, proofField, provedCondition } from "./conditions.ts";
 import { failureOf, inconsistency } from "./failures.ts";

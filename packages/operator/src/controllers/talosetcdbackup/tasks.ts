@@ -5,7 +5,7 @@ import type { BackupTask, KnownBackup, StoreKeys, TaskSecrets } from "@talos-ope
 import { printSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { ReaderCredentials } from "../../looking/connections.ts";
-import type { BackupSources } from "../taloscontrolplane/membership/backup-sources.ts";
+import type { BackupSources } from "../../assess/backup-sources.ts";
 import { taskTimeoutMs } from "./decide.ts";
 import { placeOf } from "./place.ts";
 import { slotOf } from "./slot.ts";

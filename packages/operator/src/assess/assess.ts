@@ -1,0 +1,152 @@
+import { bootstrapState } from "../report/describe.ts";
+import { planCare } from "../procedures/care/plan-care.ts";
+import { etcdAlarms } from "../report/etcd-alarms.ts";
+import { etcdHealth } from "../report/etcd-health.ts";
+import { keysState } from "./keys-in-doubt.ts";
+import { isReadyNode } from "./machine-state.ts";
+import { planConfigs } from "../procedures/configure/plan.ts";
+import { chooseNext } from "../procedures/configure/rollout.ts";
+import { maxUnavailableOf } from "../disruption/limit.ts";
+import { downIn } from "../disruption/pool-budget.ts";
+import { beforeRemovals } from "../procedures/remove/before-removals.ts";
+import { identityOf } from "./identity.ts";
+import { idleCordons, leftNodes } from "./node-owners.ts";
+import { planMachines } from "../procedures/join/plan.ts";
+import { planMembership } from "../procedures/remove/plan.ts";
+import { etcdMembership, settled } from "./quorum.ts";
+import { once } from "./once.ts";
+import { indexOfIntents } from "../record/facts-index.ts";
+import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
+import { waitingOfGoingPools } from "../procedures/delete/rule.ts";
+import { waitingOf } from "../gates/wait.ts";
+import type { AssessedMachine, AssessedPool, Assessment } from "../model/assessment.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { ClusterFacts } from "../model/record.ts";
+
+/**
+ * Concludes from an observation what rules, conditions and plans go by, each thing once for a pass. Pure; the table of machines costs one walk over them, and what
+ * is planned is planned when it is first asked for, so that a cluster that is left alone pays for none of it.
+ */
+export function assess(seen: Observed): Assessment {
+  const facts = factsOf(seen);
+  const membership = once(() => etcdMembership(seen));
+  const etcd = once(() => settled(membership()));
+  const ofRecord = ofRecordOf(facts);
+  const configs = ofRecord((known) => planConfigs(seen, known));
+  const rollout = ofRecord((known) => chooseNext(assessment, known, configs() ?? []));
+  const joining = ofRecord((known) => planMachines(assessment, known));
+  const leaving = ofRecord((known) => planMembership(assessment, known));
+  const risk = ofRecord((known) => beforeRemovals(assessment, known));
+  const care = ofRecord((known) => planCare(assessment, known));
+  const cordons = ofRecord((known) => idleCordons(assessment, known));
+  const left = ofRecord((known) => leftNodes(assessment, known));
+  const goingPools = once(() => waitingOfGoingPools(assessment));
+  const keys = once(() => keysState(assessment));
+  const health = once(() => etcdAlarms(assessment) ?? etcdHealth(seen));
+  const bootstrap = once(() => bootstrapState(seen));
+  const waiting = once(() => waitingOf(assessment));
+  const assessment: Assessment = {
+    seen,
+    facts,
+    ...tableOf(seen, facts),
+    get etcdMembership() {
+      return membership();
+    },
+    get etcd() {
+      return etcd();
+    },
+    get configs() {
+      return configs() ?? [];
+    },
+    get rollout() {
+      return rollout();
+    },
+    get joining() {
+      return joining();
+    },
+    get leaving() {
+      return leaving();
+    },
+    get beforeRisk() {
+      return risk();
+    },
+    get care() {
+      return care();
+    },
+    get idleCordons() {
+      return cordons() ?? [];
+    },
+    get leftNodes() {
+      return left() ?? [];
+    },
+    get goingPools() {
+      return goingPools();
+    },
+    get keys() {
+      return keys();
+    },
+    get health() {
+      return health();
+    },
+    get bootstrap() {
+      return bootstrap();
+    },
+    get waiting() {
+      return waiting();
+    },
+  };
+  return assessment;
+}
+
+/** Every machine, by itself, by name and by pool. */
+function tableOf(seen: Observed, facts: ClusterFacts | undefined): Pick<Assessment, "machines" | "former" | "byName" | "pools"> {
+  const { machines, former } = machinesOf(seen, facts);
+  const byName = new Map([...former, ...machines].map((machine) => [machine.declared.name, machine]));
+  return { machines, former, byName, pools: poolsOf(machines, former) };
+}
+
+/** What cannot be told without a record is told of none. */
+function ofRecordOf(facts: ClusterFacts | undefined): <T>(conclude: (known: ClusterFacts) => T) => () => T | undefined {
+  return (conclude) => once(() => (facts === undefined ? undefined : conclude(facts)));
+}
+
+/** Every machine with what is known of it, listed or not. */
+function machinesOf(seen: Observed, facts: ClusterFacts | undefined): Pick<Assessment, "machines" | "former"> {
+  const workers = new Map(seen.workers.map((worker) => [worker.metadata.name, worker]));
+  const assessed = (machine: SeenMachine, isListed: boolean): AssessedMachine => {
+    const { name, owner } = machine.declared;
+    const fact = machineFact(facts, name);
+    return {
+      ...machine,
+      isListed,
+      fact,
+      identity: facts === undefined || fact === undefined ? undefined : identityOf(facts, fact),
+      isMember: mayHoldConfig(fact),
+      intents: facts === undefined ? [] : (indexOfIntents(facts).get(name) ?? []),
+      pool: owner.kind === "TalosWorker" ? workers.get(owner.name) : undefined,
+      config: seen.configs?.get(name),
+      drain: seen.drains?.get(name),
+      isReady: isReadyNode(machine),
+    };
+  };
+  return {
+    machines: seen.machines.map((machine) => assessed(machine, true)),
+    former: seen.former.map((machine) => assessed(machine, false)),
+  };
+}
+
+function poolsOf(machines: readonly AssessedMachine[], former: readonly AssessedMachine[]): ReadonlyMap<string, AssessedPool> {
+  const poolOf = ({ declared: { owner } }: AssessedMachine): string | undefined => (owner.kind === "TalosWorker" ? owner.name : undefined);
+  const listed = Map.groupBy(machines, poolOf);
+  const left = Map.groupBy(former, poolOf);
+  const names = new Set([...listed.keys(), ...left.keys()]);
+  const pools = new Map<string, AssessedPool>();
+  for (const name of names) {
+    if (name === undefined) continue;
+    const [own, leaving] = [listed.get(name) ?? [], left.get(name) ?? []];
+    const worker = (own[0] ?? leaving[0])?.pool;
+    const limit = maxUnavailableOf(worker?.spec?.rolloutStrategy, own.length);
+    pools.set(name, { worker, machines: own, leaving, limit, down: downIn(own, leaving) });
+  }
+  return pools;
+}

@@ -1,0 +1,69 @@
+import type { ClusterFacts } from "../model/record.ts";
+import type { DeclaredMachine, MachineName } from "../model/machine.ts";
+import type { Look } from "../model/look.ts";
+
+/** What a backup of a cluster is taken from. */
+export interface BackupSources {
+  readonly clusterId: string;
+  /** Fingerprint of keys that others left: its import is pending, and no record of ours names any. Absent: the record does. */
+  readonly foundKeys?: string;
+  /** Tags with `v`; empty where none is known. */
+  readonly talosVersion: string;
+  readonly kubernetesVersion: string;
+  /** Healthy voters of etcd, those that do not lead first, in the order of their names. */
+  readonly voters: readonly BackupVoter[];
+  /** Control planes that are no such voter, for people. */
+  readonly others: readonly MachineName[];
+}
+
+/** Why nobody can be asked. For people. */
+export interface NoSources {
+  readonly why: string;
+}
+
+/** A voter of etcd that answers and is well. */
+export interface BackupVoter {
+  readonly machine: MachineName;
+  readonly address: string;
+  /** 16 hex digits. */
+  readonly memberId: string;
+  readonly isLeader: boolean;
+}
+
+/**
+ * Whom a snapshot may be asked for. Pure.
+ *
+ * A voter that is healthy, knows a leader and has no alarm: a member that is behind, or alone, would give an older state than etcd has.
+ *
+ * @returns `undefined` while etcd was not bootstrapped
+ */
+export function backupSources(
+  facts: ClusterFacts | undefined,
+  machines: readonly { readonly declared: DeclaredMachine; readonly look: Look }[],
+): BackupSources | undefined {
+  if (facts?.bootstrapDone === undefined) return undefined;
+  const controlPlanes = machines.filter(({ declared }) => declared.role === "controlplane");
+  const voters = controlPlanes.flatMap(({ declared, look }) => voterOf(declared, look));
+  const names = new Set(voters.map(({ machine }) => machine));
+  return {
+    clusterId: facts.clusterId,
+    talosVersion: facts.talosVersion,
+    kubernetesVersion: facts.kubernetesVersion,
+    voters: inTurn(voters),
+    others: controlPlanes.map(({ declared }) => declared.name).filter((name) => !names.has(name)),
+  };
+}
+
+/** The order in which they are asked. */
+export function inTurn(voters: readonly BackupVoter[]): readonly BackupVoter[] {
+  return voters.toSorted((a, b) => Number(a.isLeader) - Number(b.isLeader) || (a.machine < b.machine ? -1 : 1));
+}
+
+/** The machine as a voter, when a snapshot may be asked of it. */
+export function voterOf({ name, address }: DeclaredMachine, look: Look): readonly BackupVoter[] {
+  if (look.kind !== "running" || address === "") return [];
+  const { etcd } = look;
+  if (etcd?.isHealthy !== true || etcd.alarms !== undefined || etcd.leader === undefined || /^0+$/.test(etcd.leader)) return [];
+  const own = etcd.members?.find(({ id }) => id === etcd.localMember);
+  return own === undefined || own.isLearner ? [] : [{ machine: name, address, memberId: own.id, isLeader: etcd.leader === own.id }];
+}

@@ -1,0 +1,79 @@
+import { silentForMs } from "../looking/look.ts";
+import { isComingUp, stageWords } from "../looking/stage-words.ts";
+import { COMES_BACK_MS } from "../observe/told-machines.ts";
+import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import type { Look, UnmetCondition } from "../model/look.ts";
+import type { SeenMachine } from "../model/observation.ts";
+import type { ClusterFacts, MachineFact } from "../model/record.ts";
+
+/** True when the machine says that it runs and that nothing is unmet. */
+export function isReadyNode({ look }: SeenMachine): boolean {
+  return look.kind === "running" && look.stage === "running" && look.ready && look.unmet.length === 0;
+}
+
+/** A short word for where a machine is, stable while nothing changes. */
+export function stateOf({ look }: SeenMachine): string {
+  switch (look.kind) {
+    case "not-asked":
+      return "not asked yet";
+    case "silent":
+      return look.detail;
+    case "not-talos":
+      return "not Talos";
+    case "foreign":
+      return look.isByTime === true ? "certificates refused for their dates" : "another identity";
+    case "maintenance":
+      return "in maintenance mode";
+    case "running":
+      return look.stage === undefined || look.stage === "running"
+        ? look.etcd?.service === undefined
+          ? "running"
+          : `etcd ${look.etcd.service}`
+        : look.stage;
+  }
+}
+
+/** Who was sent a configuration installs and reboots with it: that it is silent meanwhile is no news. */
+export function isInstalling(look: Look, fact: MachineFact | undefined): boolean {
+  return installsForMs(look, fact) !== undefined;
+}
+
+/** How much longer the silence of a machine counts as its installation; `undefined` = it does not. No look tells that this is over. */
+export function installsForMs(look: Look, fact: MachineFact | undefined): number | undefined {
+  if (look.kind !== "silent" || look.stopped !== undefined || !mayHoldConfig(fact) || fact.appliedHash !== undefined) return undefined;
+  const leftMs = COMES_BACK_MS - silentForMs(look);
+  return leftMs > 0 ? leftMs : undefined;
+}
+
+/** Why a machine that comes up is not ready: with its first configuration, or for another boot. */
+export function comingUpReason(fact: MachineFact | undefined): "Configuring" | "Booting" {
+  return fact?.appliedHash === undefined ? "Configuring" : "Booting";
+}
+
+/** Which part of coming up a machine is in; `undefined` = it does not come up by itself. */
+export function comingUpOf({ declared, look }: SeenMachine, facts: ClusterFacts): "Configuring" | "Booting" | undefined {
+  const fact = machineFact(facts, declared.name);
+  if (look.kind === "running") return isComingUp(look) ? comingUpReason(fact) : undefined;
+  const open = intentOn(facts, declared.name);
+  if (open === undefined) return isInstalling(look, fact) ? "Configuring" : undefined;
+  return look.kind === "silent" && open.what === "Reboot" ? "Booting" : undefined;
+}
+
+/** What keeps a machine from being a ready node. */
+export function unmetOf(machine: SeenMachine, fact: MachineFact | undefined): string {
+  const { look } = machine;
+  if (isInstalling(look, fact)) return "rebooting after install";
+  if (look.kind !== "running") return stateOf(machine);
+  if (look.unmet.length > 0) return unmetWords(look.unmet);
+  return look.stage === "running" ? "not ready" : stageWords(look.stage);
+}
+
+/** Conditions that keep a machine from being ready, each with its own reason. */
+export function unmetWords(unmet: readonly UnmetCondition[]): string {
+  return unmet.map(({ name, reason }) => (reason === "" ? name : `${name} (${reason})`)).join(", ");
+}
+
+/** Machines by name, for sentences. */
+export function names(machines: readonly SeenMachine[]): string {
+  return machines.map((machine) => machine.declared.name).join(", ");
+}

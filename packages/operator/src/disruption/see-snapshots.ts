@@ -1,0 +1,50 @@
+import { annotations } from "@talos-operator/api";
+import type { TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { Informer } from "@talos-operator/kube-runtime";
+import { clusterOf } from "../controllers/shared/mode.ts";
+import type { ClustersByKey } from "../controllers/shared/mode.ts";
+import { controlPlaneNamed } from "../controllers/talosetcdbackup/cluster-name.ts";
+import { dueAt } from "../controllers/talosetcdbackup/slot.ts";
+import type { Observed, SeenSnapshots } from "../model/observation.ts";
+
+/** The caches of backups. */
+export interface SnapshotCaches {
+  readonly schedules: Informer<TalosEtcdBackupSchedule>;
+  readonly backups: Informer<TalosEtcdBackup>;
+}
+
+/** Adds what is asked for before control planes are disturbed, and what there is. Backups are looked for only where one leaves: at rest it costs nothing. */
+export function withSnapshots(
+  seen: Observed,
+  tried: TalosCluster | undefined,
+  caches: SnapshotCaches | undefined,
+  talosClusters: ClustersByKey,
+): Observed {
+  const { metadata } = seen.controlPlane;
+  const word =
+    metadata.annotations?.[annotations.snapshotBeforeRisk] ??
+    (tried ?? clusterOf(metadata, talosClusters))?.metadata.annotations?.[annotations.snapshotBeforeRisk];
+  const isAsked = caches !== undefined && seen.former.some(({ declared }) => declared.role === "controlplane");
+  const { namespace } = metadata;
+  const snapshots = isAsked
+    ? snapshotsOf(metadata.name, caches.schedules.store.list(namespace), caches.backups.store.list(namespace), talosClusters)
+    : undefined;
+  return { ...seen, ...(word === undefined ? {} : { riskWord: word }), ...(snapshots === undefined ? {} : { snapshots }) };
+}
+
+/** Those of one cluster out of all of its namespace. */
+export function snapshotsOf(
+  controlPlane: string,
+  schedules: readonly TalosEtcdBackupSchedule[],
+  backups: readonly TalosEtcdBackup[],
+  talosClusters: ClustersByKey,
+): SeenSnapshots {
+  return {
+    schedules: schedules
+      .filter(({ metadata, spec }) => controlPlaneNamed({ metadata, spec: spec.backupTemplate.spec }, talosClusters) === controlPlane)
+      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
+    backups: backups
+      .filter((backup) => controlPlaneNamed(backup, talosClusters) === controlPlane)
+      .toSorted((a, b) => dueAt(b) - dueAt(a) || (a.metadata.name < b.metadata.name ? 1 : -1)),
+  };
+}

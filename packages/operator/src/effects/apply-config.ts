@@ -1,0 +1,117 @@
+import { routeOf } from "../config/compare.ts";
+import { EffectError } from "../errors.ts";
+import { TRY_MS } from "../procedures/configure/config-intents.ts";
+import { known, withConfig, withFact } from "../planning/afterwards-machines.ts";
+import { onMachine } from "../planning/step-of.ts";
+import { intentOn } from "../record/facts.ts";
+import type { PlannedEffect } from "../model/effect.ts";
+import type { MachineName } from "../model/machine.ts";
+import type { Observed } from "../model/observation.ts";
+import { always, where } from "./define.ts";
+import { inTime } from "./demand-in-time.ts";
+import { ownMember, quorumWithout } from "./demand-quorum.ts";
+import { unpaused } from "./demand-unpaused.ts";
+import { howNow, onRunningMachine } from "./on-running-machine.ts";
+import { declaredSettings, questionNow, readingNow, recordedMachine } from "./reading-now.ts";
+import { defineSend } from "./send-to-machine.ts";
+import type { Connected } from "./send-to-machine.ts";
+
+interface ApplyConfig {
+  readonly machine: MachineName;
+  readonly address: string;
+  readonly ifUuid: string;
+  readonly mode: "try" | "staged" | "no-reboot";
+  /** Hash of the settings. */
+  readonly settings: string;
+  readonly ifActiveHash: string;
+}
+
+declare module "../model/effect.ts" {
+  interface EffectParameters {
+    /** Only to the configuration that the decision was made on, and only while the record holds this very intent. */
+    ApplyConfig: ApplyConfig;
+  }
+}
+
+/**
+ * Sends a running machine the configuration that its settings ask for, in the mode of the intent that stands in the record.
+ *
+ * On the connection of the send: the machine is the one that was written down, its configuration is the one that the decision was made on, and the change is
+ * still of the kind that the mode is for. A trial is sent once; if its reply is lost, what the machine runs when the trial is over tells.
+ */
+export const applyConfig = defineSend("ApplyConfig", {
+  inventory: "T3",
+  machine: ({ machine }) => machine,
+  whom: ({ machine }) => machine,
+  address: ({ address }) => address,
+  disrupts: "machine",
+  goesTogether: true,
+  intent: "ApplyConfig",
+  ...onRunningMachine("ApplyConfig", always(0)),
+  before: { unpaused },
+  checks: {
+    declaredSettings,
+    sameMachine: recordedMachine,
+    seenConfig: async (connected) => {
+      const { seen } = await connected.ask(readingNow);
+      if (seen.activeHash !== connected.action.ifActiveHash)
+        throw new EffectError("PRECONDITION_GONE", "its configuration changed meanwhile");
+    },
+    fittingMode: async (connected) => {
+      const route = routeOf((await connected.ask(readingNow)).seen.changes);
+      const fits = { try: route === "guarded", staged: route === "reboot", "no-reboot": route === "none" }[connected.action.mode];
+      if (!fits) throw new EffectError("PRECONDITION_GONE", "another kind of change is needed by now");
+    },
+    // What is tried may stop its etcd for a while; what only the disk takes disturbs nobody.
+    ...where(
+      (connected: Connected<ApplyConfig>) => connected.action.mode === "try" && connected.ask(questionNow)?.input.role === "controlplane",
+      { ownMember, ...quorumWithout("is-down") },
+    ),
+  },
+  record: {
+    settings: (facts, { machine, settings }) => intentOn(facts, machine, "ApplyConfig")?.configHash === settings,
+    mode: (facts, { machine, mode }) => intentOn(facts, machine, "ApplyConfig")?.applyMode === mode,
+    uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "ApplyConfig")?.uuid === ifUuid,
+  },
+  late: { inTime: inTime("ApplyConfig") },
+  doing: "Sending a changed configuration",
+  async send(connected, options) {
+    const { client, action } = connected;
+    const { wanted } = await connected.ask(readingNow);
+    const tried = action.mode === "try" ? { tryTimeoutMs: TRY_MS } : {};
+    await client.applyConfiguration({ config: wanted, mode: action.mode, ...tried }, options);
+  },
+  known: async (connected) => ({ ...howNow(connected), ranBefore: (await connected.ask(readingNow)).seen.activeHash }),
+  step({ machine, mode }, seen) {
+    const config = seen.configs?.get(machine);
+    const changes = config?.kind === "known" ? config.changes : [];
+    const paths = changes.slice(0, 8).map(({ document, path, effect }) => `${path === "" ? document : path} (${effect})`);
+    return onMachine(
+      gravest(changes.map(({ effect }) => effect)),
+      machine,
+      (named) => `Send the changed configuration, one node at a time${mode === "staged" ? ", in force after its boot" : ""}: ${named}.`,
+      `${machine}: ${paths.length === 0 ? "its settings" : paths.join(", ")}`,
+    );
+  },
+  afterwards: (seen, { machine, settings, mode }) => withSettings(seen, machine, settings, mode === "staged"),
+});
+
+/** The machine runs these settings, or has them on its disk. */
+export function withSettings(seen: Observed, machine: MachineName, settings: string, isStaged: boolean): Observed {
+  const config = known(seen, machine);
+  const next = withConfig(seen, machine, { ...config, settings, activeHash: settings, changes: [], onDisk: "wanted" });
+  return withFact(next, machine, (fact) => {
+    const { staged: _staged, failed: _failed, ...rest } = fact;
+    return isStaged
+      ? { ...rest, staged: { configHash: settings, bootId: config.bootId } }
+      : { ...rest, configHash: settings, appliedHash: settings };
+  });
+}
+
+/** Of several changes the one that costs most. */
+function gravest(effects: readonly string[]): PlannedEffect {
+  if (effects.includes("destroys-data")) return "destroys data";
+  if (effects.includes("reinstall")) return "reinstall";
+  if (effects.some((effect) => effect === "reboot" || effect === "unknown" || effect === "forbidden")) return "reboot";
+  return effects.includes("restarts-service") ? "service restart" : "live";
+}

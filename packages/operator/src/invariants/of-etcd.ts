@@ -1,0 +1,140 @@
+import { raisedBy } from "../assess/alarmed.ts";
+import { controlPlanesOf } from "../assess/etcd-view.ts";
+import { despiteFull } from "../assess/quorum.ts";
+import { isClusterGoing, machineOf, onControlPlanes } from "./pass.ts";
+import type { DisruptiveAction, Pass, PassInvariant } from "./pass.ts";
+import type { Action } from "../model/effect.ts";
+
+type RemoveMember = Extract<Action, { readonly kind: "RemoveMember" }>;
+
+function removals({ actions }: Pass): readonly RemoveMember[] {
+  return actions.filter((action) => action.kind === "RemoveMember");
+}
+
+/** What takes a member away for good, so that of two voters one may go, or is asked of the leader just before. */
+const leaving: ReadonlySet<DisruptiveAction["kind"]> = new Set(["ResetMachine", "LeaveEtcd", "RemoveMember", "ForfeitLeadership"]);
+
+function leaves(action: DisruptiveAction): boolean {
+  return leaving.has(action.kind);
+}
+
+/** Counted here once more, and otherwise than by whoever granted it. */
+function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | undefined {
+  const name = machineOf(action);
+  const view = action.kind === "DefragmentMember" ? despiteFull(assessed.etcdMembership) : assessed.etcdMembership;
+  if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
+  const look = assessed.byName.get(name)?.look;
+  const member = action.kind === "RemoveMember" ? action.memberId : look?.kind === "running" ? look.etcd?.localMember : undefined;
+  const { voters } = view;
+  if (member === undefined) return `${action.kind} is to go to ${name}, and nobody knows its member of etcd`;
+  if (!voters.some(({ id }) => id === member)) return undefined;
+  if (voters.length === 1 && !leaves(action)) return undefined;
+  const left = voters.filter(({ id, isHealthy }) => id !== member && isHealthy).length;
+  const needed = voters.length === 2 && leaves(action) ? 1 : Math.floor(voters.length / 2) + 1;
+  return left >= needed
+    ? undefined
+    : `${action.kind} on ${name} would leave ${left} healthy of ${voters.length} voters, and ${needed} are needed`;
+}
+
+/** Defragmentations, and alarms that are taken back: one at a time, and never where data differ or a file that is told has no room. */
+function carelessWith({ assessed: { seen }, actions, after }: Pass): string | undefined {
+  const care = actions.filter((action) => action.kind === "DefragmentMember" || action.kind === "DisarmAlarms");
+  const [first] = care;
+  if (first === undefined) return undefined;
+  if (care.length > 1) return `${care.map(({ kind, machine }) => `${kind} to ${machine}`).join(" and ")} are to be sent at once`;
+  const what = first.kind === "DisarmAlarms" ? "DisarmAlarms" : "Defragment";
+  if (!(after?.intents ?? []).some((intent) => intent.machine === first.machine && intent.what === what))
+    return `${first.kind} is to go to ${first.machine}, and no intent says so`;
+  const telling = controlPlanesOf(seen).flatMap(({ declared: { name }, look }) =>
+    look.kind === "running" && look.etcd !== undefined ? [{ name, etcd: look.etcd }] : [],
+  );
+  if (raisedBy(telling).some(({ kind }) => kind !== "no-space"))
+    return `${first.kind} is to go to ${first.machine}, and etcd's data differ`;
+  const full = telling.find(({ etcd: { dbSizeBytes, quotaBytes } }) => quotaBytes !== undefined && (dbSizeBytes ?? 0) >= quotaBytes);
+  return first.kind === "DisarmAlarms" && full !== undefined
+    ? `alarms are to be taken back, and the file of ${full.name} is full`
+    : undefined;
+}
+
+/** What is done to members of etcd, and to the machines that have them. */
+export const ofEtcd: readonly PassInvariant[] = [
+  {
+    id: "S10",
+    says: "Healthy voters of etcd never fall below the majority by what is done here.",
+    broken(pass) {
+      if (isClusterGoing(pass) || pass.after?.bootstrapDone === undefined) return undefined;
+      for (const action of onControlPlanes(pass)) {
+        const lost = quorumLost(pass, action);
+        if (lost !== undefined) return lost;
+      }
+      return undefined;
+    },
+  },
+  {
+    id: "S11",
+    says: "One control plane is disturbed at a time, and only under its open intent.",
+    broken(pass) {
+      const open = (pass.after?.intents ?? []).filter(({ role }) => role === "controlplane");
+      if (open.length > 1)
+        return `the record is to hold ${open.length} open intents on control planes: ${open.map(({ machine }) => machine).join(", ")}`;
+      const sent = onControlPlanes(pass);
+      if (sent.length > 1) return `${sent.map((action) => `${action.kind} to ${machineOf(action)}`).join(" and ")} are to be sent at once`;
+      const stray = sent.find((action) => open[0]?.machine !== machineOf(action));
+      return stray === undefined ? undefined : `${stray.kind} is to go to ${machineOf(stray)} without an open intent on it`;
+    },
+  },
+  {
+    id: "S12",
+    says: "No member of a machine that is wanted is removed from etcd.",
+    broken(pass) {
+      const { machines } = pass.assessed;
+      for (const { machine, memberId } of removals(pass)) {
+        const owner = machines.find(
+          ({ declared, look }) => declared.name === machine || (look.kind === "running" && look.etcd?.localMember === memberId),
+        );
+        if (owner !== undefined) return `member ${memberId} is to be removed, which is that of ${owner.declared.name}`;
+      }
+      return undefined;
+    },
+  },
+  {
+    id: "S13",
+    says: "Only the member of a machine that is written down as gone is removed from etcd.",
+    broken(pass) {
+      const stray = removals(pass).find(
+        ({ machine, memberId }) =>
+          !(pass.after?.intents ?? []).some(
+            (intent) => intent.machine === machine && (intent.what === "Reset" || intent.memberId === memberId),
+          ),
+      );
+      return stray === undefined
+        ? undefined
+        : `member ${stray.memberId} is to be removed as that of ${stray.machine}, and no intent says so`;
+    },
+  },
+  {
+    id: "S14",
+    says: "One member is removed from etcd at a time.",
+    broken: (pass) => (removals(pass).length > 1 ? `${removals(pass).length} members of etcd are to be removed at once` : undefined),
+  },
+  {
+    id: "S15",
+    says: "Nobody's member is removed by a list that is empty, or that nobody could read.",
+    broken(pass) {
+      const [first] = removals(pass);
+      if (first === undefined) return undefined;
+      const { machines, etcdMembership: view } = pass.assessed;
+      if (!machines.some(({ declared }) => declared.role === "controlplane"))
+        return `member ${first.memberId} is to be removed, and no control plane is listed`;
+      if (view.kind === "unsafe") return `member ${first.memberId} is to be removed, and etcd's members do not agree`;
+      return view.members.some(({ id }) => id === first.memberId)
+        ? undefined
+        : `member ${first.memberId} is to be removed, and etcd does not list it`;
+    },
+  },
+  {
+    id: "S18",
+    says: "Members of etcd are defragmented one at a time, and alarms taken back where every file has room, never where data differ.",
+    broken: carelessWith,
+  },
+];

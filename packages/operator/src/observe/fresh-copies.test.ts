@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createX509Keys } from "@talos-operator/adapters";
+import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
+import { contractFor, generateSecretsBundle } from "@talos-operator/talos";
+import type { SecretsBundle } from "@talos-operator/talos";
+import { LookGate } from "../looking/look-gate.ts";
+import { Turnstile } from "../looking/turnstile.ts";
+import { equip } from "./fresh-copies.ts";
+import { ClusterSession } from "../reconcilers/cluster-session.ts";
+
+/** A session without machines, and bundles of different keys. */
+async function world() {
+  const time = createVirtualTime();
+  const { clock, timers } = time;
+  const keys = createX509Keys();
+  const dial = (): never => {
+    throw new Error("nobody is asked");
+  };
+  const random = createSeededRandom(1);
+  const ports = {
+    dialer: { dial, reaches: async () => true, hold: async () => "released" as const },
+    clock,
+    timers,
+    random,
+    gate: new LookGate(timers),
+  };
+  const session = new ClusterSession({ ...ports, turnstile: new Turnstile(4), makingKeys: new Set() }, () => undefined);
+  const serviceAccountKey = await keys.createPrivateKey("p256");
+  const bundle = (): Promise<SecretsBundle> =>
+    generateSecretsBundle({ contract: contractFor("v1.13.0"), clock, random, keys, serviceAccountKey });
+  const [first, second] = [await bundle(), await bundle()];
+  return {
+    session,
+    first,
+    second,
+    advance: (ms: number) => time.advance(ms),
+    equip: (held: SecretsBundle, fingerprint: string) => equip(session, held, fingerprint, { keys, clock }),
+    end: () => {
+      session.close();
+      keys.close();
+    },
+  };
+}
+
+describe("the credentials that machines are asked with", () => {
+  it("are kept while the keys are the same and the end is far", async () => {
+    const { session, first, advance, equip: give, end } = await world();
+    await give(first, "first");
+    const before = session.credentials();
+    await advance(3_600_000);
+    await give(first, "first");
+    assert.equal(session.credentials(), before);
+    await advance(9 * 3_600_000);
+    await give(first, "first");
+    assert.notEqual(session.credentials(), before);
+    end();
+  });
+
+  it("are those of the keys that are there now, at once when these are others", async () => {
+    const { session, first, second, equip: give, end } = await world();
+    await give(first, "first");
+    await give(second, "second");
+    const now = session.credentials();
+    assert.equal(now?.ca, second.certs.os.certificate);
+    assert.equal(session.credentialsFor?.fingerprint, "second");
+    end();
+  });
+});

@@ -1,0 +1,135 @@
+import { canonicalAddress, findCondition, isConditionTrue } from "@talos-operator/api";
+import type { TalosMachine } from "@talos-operator/api";
+import { NOTHING_TOLD, toldIdentity } from "./told-identity.ts";
+import type { ToldHardware } from "./told-identity.ts";
+import { provenLook } from "./proven-look.ts";
+import type { ClusterFacts, MachineFact, MachinePlace } from "../model/record.ts";
+import type { Look } from "../model/look.ts";
+import type { DeclaredMachine } from "../model/machine.ts";
+import type { Observed } from "../model/observation.ts";
+
+/** A machine that took its configuration installs and boots meanwhile; one that is silent for longer took none that anybody remembers. */
+export const COMES_BACK_MS = 10 * 60_000;
+
+/** A TalosMachine says that a configuration of its cluster was sent to the machine; it goes on saying so while the record is away. */
+export function saysConfigured({ status }: TalosMachine): boolean {
+  const reason = findCondition(status?.conditions, "ConfigApplied")?.reason;
+  return reason !== undefined && reason !== "WaitingForMachine" && reason !== "WaitingForControlPlane";
+}
+
+/** What says that a control plane is no new cluster, or `undefined`: its status outlives record, keys and TalosMachines. */
+export function signOfEarlierLife({ controlPlane: { status } }: Pick<Observed, "controlPlane">): string | undefined {
+  if (isConditionTrue(status?.conditions, "Bootstrapped") || status?.state === "Bootstrapped" || status?.state === "Ready")
+    return "The status says that this cluster was bootstrapped";
+  return undefined;
+}
+
+/** Where a machine is that its TalosMachine tells of, and what for. */
+export function placeOfTold({ metadata, spec }: TalosMachine): MachinePlace {
+  const pool = spec?.workerRef?.name;
+  return {
+    name: metadata.name,
+    role: spec?.workerRef === undefined ? "controlplane" : "worker",
+    ...(pool === undefined ? {} : { pool }),
+    address: canonicalAddress(spec?.endpoint ?? ""),
+  };
+}
+
+/**
+ * Machines that hold a configuration of this cluster as far as their TalosMachines tell: what is left to go by when the record is lost.
+ *
+ * The rest is learned once they run, of the machine that its TalosMachine names. One that waits in maintenance mode is the machine that was configured only where it
+ * shows the key that its TalosMachine names; with any other it was wiped, or is another machine, and a person says what may become of it.
+ */
+export function toldMachines(seen: Observed): readonly MachineFact[] {
+  const told = seen.machineObjects.filter(saysConfigured).map((object): MachineFact => {
+    const look = seen.machines.find(({ declared }) => declared.name === object.metadata.name)?.look;
+    const same = look?.kind === "maintenance" && look.spki === toldIdentity(object).maintenanceKey ? look : undefined;
+    const fact = toldFact(object, seen.now);
+    return same === undefined ? fact : { ...fact, uuid: same.uuid ?? "", macs: same.macs, spki: same.spki, platform: same.platform };
+  });
+  return [...told, ...installedMachines(seen, told)];
+}
+
+/**
+ * The facts with machines that TalosMachines tell of and that a record does not know which was made anew; the same object when there is none. The API server may
+ * have told of fewer when it was made, and one whose machine nobody knows would be deleted as if there were nothing behind it.
+ */
+export function withTold(seen: Observed, facts: ClusterFacts): ClusterFacts {
+  if (!isMadeAnew(facts)) return facts;
+  const isUntold = (name: string): boolean => facts.machines.every((machine) => machine.name !== name);
+  const isTold = seen.machineObjects.some((object) => isUntold(object.metadata.name) && saysConfigured(object));
+  const told = isTold ? toldMachines({ ...seen, installed: [] }).filter(({ name }) => isUntold(name)) : [];
+  const installed = installedMachines(seen, [...facts.machines, ...told]);
+  return told.length + installed.length === 0 ? facts : { ...facts, machines: [...facts.machines, ...told, ...installed] };
+}
+
+/**
+ * Machines that a KubernetesCluster still holds, that nobody lists any more, and that nothing else tells of: their TalosMachines went while there was no record. Whoever
+ * has let them go would leave them with their configuration.
+ */
+function installedMachines({ installed = [], machines, now }: Observed, known: readonly MachineFact[]): readonly MachineFact[] {
+  const declared = machines.map((machine) => machine.declared);
+  return onlyInstalled(installed, [...declared, ...known]).map((place) => toldBy(place, NOTHING_TOLD, now));
+}
+
+/**
+ * Those of the places that none of the others is: neither by its name, nor by its address, where a second Machine for the same machine says of itself what is
+ * true of the first.
+ */
+export function onlyInstalled(
+  installed: readonly MachinePlace[],
+  others: readonly (Pick<MachinePlace, "name" | "address"> & Partial<Pick<MachineFact, "releasedAt">>)[],
+): readonly MachinePlace[] {
+  return installed.filter(
+    ({ name, address }, index) =>
+      address !== "" &&
+      installed.findIndex((other) => other.address === address) === index &&
+      others.every((other) => other.name !== name && (other.releasedAt !== undefined || other.address !== address)),
+  );
+}
+
+function toldFact(object: TalosMachine, now: number): MachineFact {
+  const { uuid, macs } = toldIdentity(object);
+  return toldBy(placeOfTold(object), { uuid, macs }, now);
+}
+
+function toldBy(place: MachinePlace, hardware: ToldHardware, now: number): MachineFact {
+  return {
+    ...place,
+    ...hardware,
+    spki: undefined,
+    platform: undefined,
+    installDisk: undefined,
+    configHash: undefined,
+    pinnedAt: now,
+    vouchedAt: undefined,
+    configuredAt: now,
+    releasedAt: undefined,
+  };
+}
+
+/**
+ * The look at a machine while there is no record, as rules may believe it: another machine than the TalosMachine names says nothing about it, and must not be
+ * written down in its place.
+ */
+export function toldLook(objects: readonly TalosMachine[], declared: DeclaredMachine, look: Look, now: number): Look {
+  if (look.kind !== "running") return look;
+  const machines = objects.filter(saysConfigured).map((object): MachineFact => {
+    const told = toldFact(object, now);
+    // Where it was is of no weight here: it may have moved while nobody wrote that down.
+    return told.name === declared.name ? { ...told, address: declared.address } : told;
+  });
+  return provenLook({ machines }, declared, look);
+}
+
+/** What is known of the machine is what its TalosMachine told: it was not seen since the record was made anew. */
+export function isOnlyTold({ spki, platform, configHash, metaHash, configuredAt, releasedAt }: MachineFact): boolean {
+  const isSeen = spki !== undefined || platform !== undefined || configHash !== undefined || metaHash !== undefined;
+  return !isSeen && configuredAt !== undefined && releasedAt === undefined;
+}
+
+/** The record was made for keys that were there before, by an operator of ours: the one before it was lost, and what it said of settings with it. */
+export function isMadeAnew({ bundle, importedAt }: ClusterFacts): boolean {
+  return bundle.wasFound && importedAt === undefined;
+}

@@ -1,0 +1,34 @@
+import { isNodeOf } from "../workload/seen-node.ts";
+import { isReadyNode } from "../assess/machine-state.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
+import type { SeenNode } from "../model/workload.ts";
+import type { MachineName } from "../model/machine.ts";
+import type { Observed } from "../model/observation.ts";
+
+/** A Node whose kubelet has just gone is not listed anew: a plan takes what was seen. */
+export function withNodes(seen: Observed, change: (nodes: readonly SeenNode[]) => readonly SeenNode[]): Observed {
+  return { ...seen, nodes: { at: seen.now, isAsking: false, isStale: false, cordoned: new Map(), nodes: change(seen.nodes?.nodes ?? []) } };
+}
+
+/**
+ * Before Nodes were listed: each machine that says it is a ready node is taken to have one of its own. Pure.
+ */
+export function withAssumedNodes(seen: Observed): Observed {
+  const facts = factsOf(seen);
+  if (seen.nodes === undefined || seen.nodes.nodes !== undefined || facts?.bootstrapDone === undefined) return seen;
+  const nodes = [...seen.machines, ...seen.former].flatMap((machine): readonly SeenNode[] => {
+    const { name, address } = machine.declared;
+    if (!isReadyNode(machine)) return [];
+    const uuid = (machineFact(facts, name)?.uuid ?? "").toLowerCase();
+    return [{ name: `(the Node of ${name})`, uuid, addresses: [address], isReady: true, isCordonedByUs: false }];
+  });
+  return { ...seen, nodes: { ...seen.nodes, at: seen.now, nodes } };
+}
+
+/** The kubelet of a machine that was reset reports no more. */
+export function withoutKubelet(seen: Observed, name: MachineName): Observed {
+  const fact = machineFact(factsOf(seen), name);
+  const nodes = seen.nodes?.nodes;
+  if (seen.nodes === undefined || nodes === undefined || fact === undefined) return seen;
+  return { ...seen, nodes: { ...seen.nodes, nodes: nodes.map((node) => (isNodeOf(node, fact) ? { ...node, isReady: false } : node)) } };
+}

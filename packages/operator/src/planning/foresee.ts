@@ -1,0 +1,174 @@
+import { labels } from "@talos-operator/api";
+import { hasFailed, isStored } from "../controllers/talosetcdbackup/decide.ts";
+import { asTaken } from "../effects/take-snapshot.ts";
+import { stateOf } from "../assess/machine-state.ts";
+import { upgradePending } from "../report/upgrade-state.ts";
+import { withoutHeld } from "../observe/pauses.ts";
+import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
+import { etcdQuorum, projectWithout } from "../assess/quorum.ts";
+import { waitingOf } from "../gates/wait.ts";
+import { asIfBooted } from "./afterwards.ts";
+import { withAssumedNodes } from "./afterwards-nodes.ts";
+import { hashOfSteps } from "./plan.ts";
+import { definitionOf } from "../effects/definitions.ts";
+import { joined } from "./step-of.ts";
+import type { Step, StepWords } from "./step-of.ts";
+import type { Action } from "../model/effect.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { Assessment } from "../model/assessment.ts";
+import type { Plan, Rule } from "../model/decision.ts";
+import type { Verdict, Waiting } from "../model/plans.ts";
+import { assess } from "../assess/assess.ts";
+
+/** Passes that are played at most; a cluster of a thousand machines needs a few dozen. */
+const MOST_PASSES = 400;
+
+/**
+ * Plays the rules forward from what was seen, and tells what would be done: each action in its order, and each wait with what it is for.
+ *
+ * Every effect is assumed to go as it should, and a machine that was never heard of to wait in maintenance mode when its turn comes; both are said.
+ * Where the outcome cannot be foreseen the plan ends and says so. Nothing is touched: it is a function of plain data.
+ */
+export function foresee(from: Observed, rules: readonly Rule[]): Plan {
+  const plan = playForward(from, rules);
+  const isGoing = from.controlPlane.metadata.deletionTimestamp !== undefined;
+  const [pending] = isGoing ? [] : upgradePending(from, from.machines, undefined);
+  return pending === undefined ? plan : { ...plan, pending: pending.message };
+}
+
+function playForward(from: Observed, rules: readonly Rule[]): Plan {
+  let seen: Observed = withAssumedNodes({ ...withoutSnapshot(from), ...accessOf(from), mode: "reconcile", mayDisturb: true });
+  const steps: Step[] = [];
+  let waiting: Waiting | undefined;
+  let last = "";
+  for (let pass = 0; pass < MOST_PASSES; pass += 1) {
+    const assessed = assess(seen);
+    const verdict = verdictOn(assessed, rules);
+    if (verdict === undefined || verdict.actions.length === 0) {
+      waiting = verdict?.waiting ?? (verdict === undefined ? { reason: "Unobserved", message: "No rule had anything to say." } : undefined);
+      const booted = waiting === undefined ? undefined : bootedNext(seen);
+      if (booted === undefined) return planOf(steps, waiting, true);
+      steps.push(...booted.steps);
+      seen = booted.seen;
+      continue;
+    }
+    waiting = verdict.waiting ?? waitingOf(assessed);
+    const words = JSON.stringify(verdict.actions);
+    // A rule that says the same again waits for something that only time or a machine can bring.
+    if (words === last) return planOf(steps, waiting, false);
+    last = words;
+    const next = carriedOut(seen, verdict.actions, steps);
+    if (next.kind === "ends") return planOf(steps, next.waiting, next.isWhole);
+    seen = next.seen;
+  }
+  return planOf(steps, waiting, false);
+}
+
+/** A snapshot that is being taken has ended by the time that the plan is carried out. */
+function withoutSnapshot(seen: Observed): Observed {
+  const from = withSnapshotsTaken(seen);
+  if (from.record.kind !== "present" || from.record.value.facts.snapshot === undefined) return from;
+  const { snapshot: _ends, ...facts } = from.record.value.facts;
+  return { ...from, record: { kind: "present", value: { ...from.record.value, facts } } };
+}
+
+/** And one that is taken before control planes leave has gone well. */
+function withSnapshotsTaken(seen: Observed): Observed {
+  if (seen.snapshots === undefined) return seen;
+  const backups = seen.snapshots.backups.map((backup) =>
+    backup.metadata.labels?.[labels.beforeRisk] === undefined || isStored(backup.status) || hasFailed(backup.status)
+      ? backup
+      : asTaken(backup, seen.now),
+  );
+  return { ...seen, snapshots: { ...seen.snapshots, backups } };
+}
+
+/** Before etcd is bootstrapped nobody asks for the access Secrets: there are none. */
+function accessOf({ record, kubeconfig, talosconfig }: Observed): Pick<Observed, "kubeconfig" | "talosconfig"> {
+  const isFounded = record.kind === "present" && record.value.facts.bootstrapDone !== undefined;
+  return isFounded ? { kubeconfig, talosconfig } : { kubeconfig: { kind: "absent" }, talosconfig: { kind: "absent" } };
+}
+
+function verdictOn(assessed: Assessment, rules: readonly Rule[]): Verdict | undefined {
+  for (const rule of rules) {
+    const verdict = withoutHeld(rule.decide(assessed), assessed.seen);
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+/** Adds the steps of one pass and gives the world after them. */
+function carriedOut(
+  from: Observed,
+  actions: readonly Action[],
+  steps: Step[],
+):
+  | { readonly kind: "goes-on"; readonly seen: Observed }
+  | { readonly kind: "ends"; readonly waiting: Waiting | undefined; readonly isWhole: boolean } {
+  let seen = from;
+  for (const action of actions) {
+    const definition = definitionOf(action);
+    const words = definition.step(action, seen);
+    const quorum = words === undefined ? undefined : quorumAt(seen, words);
+    if (words !== undefined) steps.push({ ...words, action: action.kind, ...(quorum === undefined ? {} : { quorum }) });
+    const next = definition.afterwards(seen, action);
+    if (next === undefined) {
+      // With the finalizer of the control plane the object is gone: nothing is left to plan.
+      if (action.kind === "RemoveFinalizer") return { kind: "ends", waiting: undefined, isWhole: true };
+      const waiting: Waiting = {
+        reason: "Unobserved",
+        message: `What follows depends on what ${words?.machine ?? "the cluster"} shows then.`,
+      };
+      return { kind: "ends", waiting, isWhole: false };
+    }
+    seen = next;
+  }
+  return { kind: "goes-on", seen };
+}
+
+/** Machines that nobody heard of yet are assumed to turn up: one step that names them. */
+function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: readonly Step[] } | undefined {
+  const facts = factsOf(seen);
+  const isNew = ({ declared, look }: SeenMachine): boolean => {
+    if (look.kind !== "silent" && look.kind !== "not-asked") return false;
+    const fact = machineFact(facts, declared.name);
+    return seen.controlPlane.metadata.deletionTimestamp === undefined && !mayHoldConfig(fact);
+  };
+  const missing = seen.machines.filter(isNew);
+  if (missing.length === 0) return undefined;
+  return {
+    seen: missing.reduce((world, machine) => asIfBooted(world, machine), seen),
+    steps: missing.map((machine) => ({
+      effect: "waits",
+      action: "Wait",
+      machine: machine.declared.name,
+      named: `${machine.declared.name} (${machine.declared.address}, now: ${stateOf(machine)})`,
+      says: (named) => `Wait until these answer in maintenance mode: ${named}.`,
+    })),
+  };
+}
+
+/** Votes of etcd while a control plane is disturbed. */
+function quorumAt(seen: Observed, { effect, machine }: StepWords): string | undefined {
+  if (
+    effect === "stored" ||
+    effect === "waits" ||
+    effect === "live" ||
+    effect === "etcd care" ||
+    effect === "drains" ||
+    effect === "bootstraps etcd"
+  )
+    return undefined;
+  const target = [...seen.machines, ...seen.former].find(({ declared }) => declared.name === machine);
+  if (target?.declared.role !== "controlplane" || target.look.kind !== "running") return undefined;
+  const member = target.look.etcd?.localMember;
+  if (member === undefined || member === "none") return undefined;
+  const view = etcdQuorum(seen);
+  if (view.kind === "unsafe") return view.message;
+  return projectWithout(view, member, effect === "reboot" ? "is-down" : "leaves").message;
+}
+
+function planOf(steps: readonly Step[], waiting: Waiting | undefined, isWhole: boolean): Plan {
+  const together = joined(steps);
+  return { steps: together, waiting, isWhole, hash: hashOfSteps(together) };
+}

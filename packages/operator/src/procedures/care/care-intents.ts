@@ -1,0 +1,94 @@
+import { controlPlanesOf } from "../../assess/etcd-view.ts";
+import { machineFact, withDecisions, withIntent, withMachine, withoutIntent } from "../../record/facts.ts";
+import type { EtcdFile } from "./files.ts";
+import { inMib } from "./files.ts";
+import type { Observed } from "../../model/observation.ts";
+import type { ClusterFacts, IntentFact } from "../../model/record.ts";
+import type { Assessment } from "../../model/assessment.ts";
+
+/** A member that was asked copies what is in use, whoever asked is gone or not. Milliseconds. */
+const DEFRAGMENT_MS = 10 * 60_000;
+
+/** Until when a call that takes alarms back may arrive. Milliseconds. */
+const DISARM_MS = 120_000;
+
+/** An effect that looks after etcd. */
+export type CareIntent = IntentFact & { readonly what: "Defragment" | "DisarmAlarms" };
+
+export function isCare(intent: IntentFact | undefined): intent is CareIntent {
+  return intent?.what === "Defragment" || intent?.what === "DisarmAlarms";
+}
+
+/** The facts with the intent to do this to a member. @param why a sentence; @param reason one word */
+export function withCare(
+  facts: ClusterFacts,
+  what: CareIntent["what"],
+  { machine, address, memberId, sizeBytes }: EtcdFile,
+  now: number,
+  { reason, why }: { readonly reason: string; readonly why: string },
+): ClusterFacts {
+  const fact = machineFact(facts, machine);
+  const isDefragmented = what === "Defragment";
+  const intent: CareIntent = {
+    what,
+    role: "controlplane",
+    machine,
+    address,
+    uuid: fact?.uuid ?? "",
+    memberId,
+    at: now,
+    deadline: now + (isDefragmented ? DEFRAGMENT_MS : DISARM_MS),
+    why,
+    ...(isDefragmented && sizeBytes !== undefined ? { dbSizeBytes: sizeBytes } : {}),
+  };
+  const begun = fact === undefined || !isDefragmented ? facts : withMachine(facts, { ...fact, defragmentedAt: now });
+  return withDecisions(withIntent(begun, intent), { at: now, action: what, reason, machine, message: why });
+}
+
+/** How an effect ended. */
+interface CareEnd {
+  readonly reason: "Defragmented" | "Disarmed" | "NotSeen" | "Gone";
+  readonly message: string;
+}
+
+/**
+ * The facts without an intent whose end was seen; the same object while it is open. The proof of a defragmentation is the size of the file, which nothing else makes
+ * smaller, and that of a disarmed alarm is that no member tells of it. What is not seen by its deadline is let go, and begun anew if it is still needed.
+ */
+export function withCareEnded(assessed: Assessment, facts: ClusterFacts, intent: CareIntent): ClusterFacts {
+  const end = endOf(assessed, intent);
+  if (end === undefined) return facts;
+  return withDecisions(withoutIntent(facts, intent.machine, intent.what), {
+    at: assessed.seen.now,
+    action: `Close${intent.what}`,
+    reason: end.reason,
+    machine: intent.machine,
+    message: end.message,
+  });
+}
+
+function endOf({ seen, etcdMembership }: Assessment, { what, machine, deadline, dbSizeBytes = 0 }: CareIntent): CareEnd | undefined {
+  // One that leaves and still answers is a member until it has left, and its file counts.
+  const isListed = seen.machines.some(({ declared }) => declared.name === machine);
+  const answers = seen.former.some(({ declared, look }) => declared.name === machine && look.kind === "running");
+  if (seen.controlPlane.metadata.deletionTimestamp !== undefined || !(isListed || answers))
+    return { reason: "Gone", message: `${machine} leaves the cluster.` };
+  if (what === "Defragment") {
+    const size = sizeShown(seen, machine);
+    if (size !== undefined && size < dbSizeBytes)
+      return { reason: "Defragmented", message: `The file of ${machine} went from ${inMib(dbSizeBytes)} to ${inMib(size)}.` };
+  } else if (etcdMembership.kind === "known") return { reason: "Disarmed", message: "No member of etcd tells of an alarm any more." };
+  if (seen.now <= deadline) return undefined;
+  return { reason: "NotSeen", message: `Nothing was seen of what ${machine} was asked to do (${what}) by its deadline.` };
+}
+
+function sizeShown(seen: Observed, name: string): number | undefined {
+  const look = controlPlanesOf(seen).find(({ declared }) => declared.name === name)?.look;
+  return look?.kind === "running" && look.etcd?.isHealthy === true ? look.etcd.dbSizeBytes : undefined;
+}
+
+/** True when this process asked under this very intent and was not refused: a member that is asked twice does it twice. */
+export function wasAsked(seen: Observed, key: string, { at }: CareIntent): boolean {
+  const last = seen.sent.get(key);
+  return last !== undefined && last.outcome !== "refused" && last.at >= at;
+}

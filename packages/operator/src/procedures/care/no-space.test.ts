@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../testing/builders.ts";
+import { etcdMembership } from "../../assess/quorum.ts";
+import { nextForFull } from "./no-space.ts";
+import type { NextForFull } from "./no-space.ts";
+import type { Look, SeenEtcd } from "../../model/look.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+
+const alarm: Partial<SeenEtcd> = { alarms: ["x"], raised: [{ member: "0000000000000001", kind: "no-space" }] };
+/** Sizes of a file as shares of a quota of a thousand bytes. */
+const file = (dbSizeBytes: number, dbInUseBytes: number, quotaBytes = 1_000): Partial<SeenEtcd> => ({
+  dbSizeBytes,
+  dbInUseBytes,
+  quotaBytes,
+});
+const full = file(1_000, 250);
+const roomy = file(250, 250);
+
+/** What is next by what each control plane tells; the first leads. `undefined` = it does not answer. */
+function next(told: readonly (Partial<SeenEtcd> | undefined)[], defragmentedAgoMs?: number): NextForFull {
+  const looks: Record<string, Look> = Object.fromEntries(
+    told.map((etcd, index) => [
+      `10.0.0.${index + 1}`,
+      etcd === undefined ? silent : running({ ...member(index, told.length), ...alarm, ...etcd }),
+    ]),
+  );
+  const last = defragmentedAgoMs === undefined ? {} : { defragmentedAt: NOW - defragmentedAgoMs };
+  const known: ClusterFacts = facts({
+    bootstrapDone: founded,
+    machines: told.map((_, index) => configured(`10.0.0.${index + 1}`, "controlplane", "demo", last)),
+  });
+  const seen = observed({ controlPlane: controlPlane(told.length), facts: known, looks });
+  const view = etcdMembership(seen);
+  assert.ok(view.kind === "unsafe" && view.beneath !== undefined);
+  return nextForFull(seen, known, view.beneath);
+}
+
+function wordOf(one: NextForFull): string {
+  if (one.kind === "defragment") return `defragment ${one.file.machine}`;
+  return one.kind === "disarm" ? `disarm ${one.via.machine}` : `${one.kind}: ${one.message}`;
+}
+
+const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined)[], RegExp, number?])[] = [
+  ["a follower goes first", [full, full, full], /^defragment demo-10\.0\.0\.2$/],
+  ["then the other one", [full, roomy, full], /^defragment demo-10\.0\.0\.3$/],
+  ["the leader is the last", [full, roomy, roomy], /^defragment demo-10\.0\.0\.1$/],
+  ["every file has room", [roomy, roomy, roomy], /^disarm demo-10\.0\.0\.1$/],
+  ["one alone", [full], /^defragment demo-10\.0\.0\.1$/],
+  ["right below the quota is no room", [file(960, 100), roomy, roomy], /^defragment demo-10\.0\.0\.1$/],
+  ["a machine that is gone is passed over", [roomy, roomy, undefined], /^disarm/],
+  ["no quota is never full", [file(9_000, 8_000, Number.POSITIVE_INFINITY), roomy, roomy], /^disarm/],
+  ["one would free nothing", [full, file(1_000, 990), full], /^person: of the quota .* on demo-10\.0\.0\.2 .* raise quota-backend-bytes/],
+  ["a quota that nobody can read", [full, { dbSizeBytes: 1, dbInUseBytes: 1 }, full], /^person: demo-10\.0\.0\.2 does not tell its quota/],
+  ["sizes that are not told", [full, { quotaBytes: 1_000 }, full], /^waits: demo-10\.0\.0\.2 does not tell how large/],
+  [
+    "a member that hangs is waited for",
+    [full, full, { ...full, isHealthy: false }],
+    /^waits: etcd on demo-10\.0\.0\.3 does not answer.*reboot demo-10\.0\.0\.3$/,
+  ],
+  ["full again within minutes", [full, full, full], /^waits: .*demo-10\.0\.0\.2 is full again.*what writes so much$/, 5 * 60_000],
+  ["full again after a while", [full, full, full], /^defragment demo-10\.0\.0\.2$/, 10 * 60_000],
+];
+
+describe("what frees the space of an etcd that is full", () => {
+  for (const [what, told, want, ago] of cases) test(what, () => assert.match(wordOf(next(told, ago)), want));
+});

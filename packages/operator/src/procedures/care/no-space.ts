@@ -1,0 +1,70 @@
+import { hanging, filesOf, inMib } from "./files.ts";
+import type { EtcdFile } from "./files.ts";
+import { elapsedMs } from "../../elapsed.ts";
+import { machineFact } from "../../record/facts.ts";
+import type { EtcdQuorum } from "../../model/etcd.ts";
+import type { Observed } from "../../model/observation.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+
+/** A file has room when it is below this share of its quota: right below it the next writes would raise the alarm anew. */
+const ROOM = 0.95;
+
+/** A file that is full again so soon is filled by something that defragmenting does not stop. Milliseconds. */
+const FULL_AGAIN_MS = 10 * 60_000;
+
+/** What frees the space of an etcd that writes nothing more. */
+export type NextForFull =
+  | { readonly kind: "defragment"; readonly file: EtcdFile }
+  /** Every file has room. */
+  | { readonly kind: "disarm"; readonly via: EtcdFile }
+  /** It goes on by itself. */
+  | { readonly kind: "waits"; readonly message: string }
+  /** Nothing that can be done here helps. */
+  | { readonly kind: "person"; readonly message: string };
+
+/**
+ * What is next while etcd is full: one member after the other gives its free pages back, the leader last, and the alarm is taken back when every file has room. Where
+ * defragmenting would not make room nothing is sent, for it stops a member and helps nobody.
+ *
+ * Machines that do not answer are passed over: they write nothing. One that is full when it is back raises the alarm anew.
+ */
+export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuorum): NextForFull {
+  const [stuck] = hanging(seen, view);
+  if (stuck !== undefined)
+    return { kind: "waits", message: `etcd on ${stuck} does not answer, and is waited for; if it stays so, reboot ${stuck}` };
+  const files = filesOf(seen, view);
+  const untold = files.find(({ sizeBytes, inUseBytes }) => sizeBytes === undefined || inUseBytes === undefined);
+  if (untold !== undefined) return { kind: "waits", message: `${untold.machine} does not tell how large its file is, and is asked again` };
+  const unlimited = files.find(({ quotaBytes }) => quotaBytes === undefined);
+  if (unlimited !== undefined)
+    return {
+      kind: "person",
+      message: `${unlimited.machine} does not tell its quota, or it is no number: look at quota-backend-bytes in its configuration`,
+    };
+  const full = files.filter(({ sizeBytes, quotaBytes }) => !hasRoom(sizeBytes, quotaBytes));
+  const beyond = full.find(({ inUseBytes, quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
+  if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond) };
+  const [file] = full;
+  if (file === undefined) {
+    const via = files.find(({ leads }) => leads) ?? files[0];
+    return via === undefined ? { kind: "waits", message: "no member answers" } : { kind: "disarm", via };
+  }
+  const last = machineFact(facts, file.machine)?.defragmentedAt;
+  if (last !== undefined && elapsedMs(last, seen.now) < FULL_AGAIN_MS)
+    return {
+      kind: "waits",
+      message: `the file of ${file.machine} is full again minutes after it was defragmented: find out what writes so much`,
+    };
+  return { kind: "defragment", file };
+}
+
+function hasRoom(bytes: number | undefined, quotaBytes: number | undefined): boolean {
+  return bytes !== undefined && quotaBytes !== undefined && bytes < ROOM * quotaBytes;
+}
+
+function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile): string {
+  return (
+    `of the quota of ${inMib(quotaBytes)} on ${machine} ${inMib(inUseBytes)} are in use, so defragmenting would free nothing: ` +
+    `delete objects, or raise quota-backend-bytes on every control plane`
+  );
+}

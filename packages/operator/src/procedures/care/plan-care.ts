@@ -1,0 +1,87 @@
+import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
+import { releaseOf, whyHeld } from "../../disruption/slot-words.ts";
+import { defragmentMember } from "../../effects/defragment-member.ts";
+import { mayAskAgain, rememberedAs } from "../../effects/define.ts";
+import { disarmAlarms } from "../../effects/disarm-alarms.ts";
+import { despiteFull } from "../../assess/quorum.ts";
+import { controlPlaneIntent } from "../../record/facts.ts";
+import { isCare, wasAsked, withCare } from "./care-intents.ts";
+import type { CareIntent } from "./care-intents.ts";
+import { filesOf } from "./files.ts";
+import type { EtcdFile } from "./files.ts";
+import { nextForFull } from "./no-space.ts";
+import type { Disruption } from "../../disruption/reasons.ts";
+import type { Action } from "../../model/effect.ts";
+import type { Assessment } from "../../model/assessment.ts";
+import type { CareStep } from "../../model/plans.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+
+/** What looks after an etcd that raises an alarm, or that is in the middle of it; `undefined` = there is nothing to look after. */
+export function planCare(assessed: Assessment, facts: ClusterFacts): CareStep | undefined {
+  const open = controlPlaneIntent(facts);
+  if (isCare(open)) return ask(assessed, facts, open);
+  if (facts.bootstrapDone === undefined || assessed.etcdMembership.kind === "known") return undefined;
+  const { beneath } = assessed.etcdMembership;
+  if (beneath === undefined) return undefined;
+  const next = nextForFull(assessed.seen, facts, beneath);
+  if (next.kind === "waits" || next.kind === "person")
+    return { facts, actions: [], says: next.message, needsPerson: next.kind === "person" };
+  const isFull = next.kind === "defragment";
+  const file = isFull ? next.file : next.via;
+  const why = isFull ? "Its file has reached the quota, and most of it is free." : "The file of every member has room below its quota.";
+  return begin(assessed, facts, isFull ? "Defragment" : "DisarmAlarms", file, { bids: "cure", reason: "NoSpace", why });
+}
+
+/** Writes down what is to be done to a member and asks for it, or says what is in the way. */
+export function begin(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  what: CareIntent["what"],
+  file: EtcdFile,
+  { bids, ...words }: { readonly bids: Disruption; readonly reason: string; readonly why: string },
+): CareStep {
+  const { seen } = assessed;
+  if (seen.held?.has(file.machine) === true)
+    return { facts, actions: [], says: `${file.machine} is next, and is paused by its annotation reconcile-mode`, needsPerson: true };
+  const slot = controlPlaneSlot(assessed, facts, { machine: file.machine, why: bids, member: file.memberId });
+  if (slot.kind === "held")
+    return {
+      facts,
+      actions: [],
+      says: `${file.machine} is next, and ${whyHeld(slot.holder)}. ${releaseOf(slot.holder)}`,
+      needsPerson: false,
+    };
+  const next = withCare(facts, what, file, seen.now, words);
+  const intent = controlPlaneIntent(next);
+  return isCare(intent) ? { ...ask(assessed, next, intent), facts: next } : { facts, actions: [], says: "", needsPerson: false };
+}
+
+/** Asks once under an intent; of one that another process wrote nobody knows whether it was asked. */
+function ask(assessed: Assessment, facts: ClusterFacts, intent: CareIntent): CareStep {
+  const { seen } = assessed;
+  const effect = intent.what === "Defragment" ? defragmentMember : disarmAlarms;
+  const step = { facts, actions: [], says: wordsOf(intent), needsPerson: false };
+  const { machine, memberId = "" } = intent;
+  const isOver = seen.now > intent.deadline;
+  if (isOver || wasAsked(seen, rememberedAs(effect, machine), intent) || !mayAskAgain(seen, effect, machine)) return step;
+  // What a new leader finds is asked for when nothing of the one before can be under way.
+  if (controlPlaneSlot(assessed, facts, { machine, why: "cure", member: memberId, under: intent }).kind === "held") return step;
+  return { ...step, actions: actionsOf(assessed, intent) };
+}
+
+function actionsOf(assessed: Assessment, intent: CareIntent): readonly Action[] {
+  const view = despiteFull(assessed.etcdMembership);
+  const file = view.kind === "unsafe" ? undefined : filesOf(assessed.seen, view).find(({ machine }) => machine === intent.machine);
+  if (file === undefined) return [];
+  const { machine, address, leads } = file;
+  const target = { machine, address, ifUuid: intent.uuid };
+  return intent.what === "Defragment"
+    ? [{ kind: "DefragmentMember", ...target, ifLarger: (intent.dbSizeBytes ?? 1) - 1, mayLead: leads }]
+    : [{ kind: "DisarmAlarms", ...target }];
+}
+
+function wordsOf({ what, machine }: CareIntent): string {
+  return what === "Defragment"
+    ? `${machine} is being defragmented and answers nothing meanwhile: one member after the other, the leader last`
+    : "every file has room, and the alarm is being taken back";
+}

@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { compareContracts, describeMachineConfig, tryParseVersion } from "@talos-operator/talos";
+import type { MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
+import { META_KEYS, resourceKinds } from "@talos-operator/talos/client";
+import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
+import { compareConfigs } from "../../config/compare.ts";
+import { installDifference } from "../../config/install-difference.ts";
+import { componentDifferences } from "../../config/running-values.ts";
+import { contractOf, renderMachineConfig } from "../../config/render.ts";
+import type { RenderInput } from "../../config/render.ts";
+import { EffectError } from "../../errors.ts";
+import { toldWord } from "../../looking/told-words.ts";
+import { metaHashOf } from "./meta-plan.ts";
+import type { WantedMeta } from "./meta-plan.ts";
+import type { KnownConfig, SeenMeta } from "../../model/config.ts";
+
+/** Most changes that are kept of one machine. */
+const MAX_CHANGES = 100;
+
+/** Whose configuration is read, and what it is compared with. Holds no secrets. */
+export interface ConfigQuestion {
+  readonly machine: string;
+  readonly address: string;
+  /** SMBIOS UUID that was written down; empty, as in containers, demands nothing. */
+  readonly uuid: string;
+  /** Hash of the settings that are wanted. */
+  readonly settings: string;
+  /** Contract that was written down; `undefined` = to be told from the configuration itself. */
+  readonly contract: string | undefined;
+  /** What is to stand in its META; absent = META is of no interest. */
+  readonly meta?: WantedMeta;
+  /** Kubernetes that the spec asks for: another one may be brought by other means, and then it is looked at anew. */
+  readonly asked?: string;
+  /** `version` is the one that runs. */
+  readonly input: Omit<RenderInput, "secrets" | "contract" | "readBy">;
+  /** Control planes, now or before, and the host of the endpoint. */
+  readonly addresses: ReadonlySet<string>;
+}
+
+/** The record takes no longer one. */
+const LONGEST_BOOT_ID = 64;
+
+/** One reading: what may be kept, and the two texts, which may not. */
+export interface ConfigReading {
+  readonly seen: KnownConfig;
+  /** What would be sent. Holds keys. */
+  readonly wanted: string;
+}
+
+/**
+ * Reads a machine's configuration, in force and on disk, and compares it with what is wanted. Needs `os:admin`.
+ *
+ * @throws TalosError; ConfigError for a configuration that cannot be read; EffectError `PRECONDITION_GONE` when another machine answers
+ */
+export async function readConfig(
+  client: TalosClient,
+  question: ConfigQuestion,
+  secrets: SecretsBundle,
+  now: () => number,
+  options: CallOptions,
+): Promise<ConfigReading> {
+  const [active, persisted, system, shownBoot, meta] = await Promise.all([
+    client.resources.get(resourceKinds.machineConfig, undefined, options),
+    client.resources.get(resourceKinds.machineConfig, "persistent", options),
+    question.uuid === "" ? undefined : client.resources.get(resourceKinds.systemInformation, undefined, options),
+    client.bootId(options),
+    question.meta === undefined ? undefined : metaOf(client, question.meta, options),
+  ]);
+  if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
+    throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
+  if (active === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} shows no configuration`);
+  const bootId = toldWord(shownBoot.trim(), LONGEST_BOOT_ID);
+  if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} tells no boot id`);
+  const live = active.spec.reveal();
+  const { version } = question.input;
+  const desired = renderMachineConfig({
+    ...question.input,
+    readBy: undefined,
+    contract: question.contract ?? contractOfLive(version, question.input.controlPlane.version, live),
+    secrets,
+  });
+  const compare = (text: string): ReturnType<typeof compareConfigs> =>
+    compareConfigs({ desired, live: text, talosVersion: version, addresses: question.addresses });
+  const { wanted, changes } = compare(live);
+  const runs = describeMachineConfig(live);
+  const asks = desired === live ? runs : describeMachineConfig(desired);
+  const install = installDifference(asks.install, runs.install, question.input);
+  const components = componentDifferences(asks, runs, question.input.controlPlane.kubeVersion);
+  const kubernetes = kubernetesOf(runs.images);
+  const onDisk = persisted?.spec.reveal();
+  const kindOfDisk = (): KnownConfig["onDisk"] => {
+    if (onDisk === undefined) return "unknown";
+    if (onDisk === live) return changes.length === 0 ? "wanted" : "active";
+    return onDisk === wanted || compare(onDisk).changes.length === 0 ? "wanted" : "other";
+  };
+  return {
+    wanted,
+    seen: {
+      kind: "known",
+      at: now(),
+      settings: question.settings,
+      bootId,
+      version,
+      activeHash: hashOf(live),
+      changes: changes.slice(0, MAX_CHANGES),
+      ...(kubernetes === undefined ? {} : { kubernetes }),
+      ...(install === undefined ? {} : { install }),
+      ...(components.length === 0 ? {} : { components }),
+      ...(meta === undefined ? {} : { meta }),
+      onDisk: kindOfDisk(),
+      ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
+    },
+  };
+}
+
+async function metaOf(client: TalosClient, wanted: WantedMeta, options: CallOptions): Promise<SeenMeta> {
+  return { wanted: wanted.hash, live: metaHashOf(await readMeta(client, options)) };
+}
+
+/** The static network settings in a machine's META; `undefined` = the key is not set. */
+export async function readMeta(client: TalosClient, options: CallOptions): Promise<string | undefined> {
+  return (await client.resources.get(resourceKinds.metaKey, METAL_NETWORK_ID, options))?.spec.value;
+}
+
+/** Resources of META keys are named by the key in hex. */
+const METAL_NETWORK_ID = `0x${META_KEYS.metalNetwork.toString(16).padStart(2, "0")}`;
+
+/** The version that every component is of; a machine in the middle of an upgrade, and one with a component of its own, tells none. */
+function kubernetesOf({ kubelet, apiServer, controllerManager, scheduler }: MachineConfigFacts["images"]): string | undefined {
+  const tags = new Set(
+    [kubelet, apiServer, controllerManager, scheduler].flatMap((image) =>
+      image === undefined ? [] : (/:([^:/@]+)$/.exec(image)?.[1] ?? ""),
+    ),
+  );
+  const [tag] = tags;
+  return kubelet !== undefined && tags.size === 1 && tryParseVersion(tag ?? "") !== undefined ? tag : undefined;
+}
+
+/** SHA-256 of a configuration text, in hex. */
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** The contract of a configuration that nobody wrote down: no newer than Talos was when it was made, as far as its documents tell. */
+function contractOfLive(running: string, made: string, live: string): string {
+  const { documents } = describeMachineConfig(live);
+  const oldest = contractOf(running, made);
+  const newest = documents.includes("v1alpha1/KubeClusterConfig/")
+    ? "1.14"
+    : documents.includes("v1alpha1/HostnameConfig/")
+      ? "1.13"
+      : "1.11";
+  return compareContracts(newest, oldest) < 0 ? newest : oldest;
+}

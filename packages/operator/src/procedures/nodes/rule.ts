@@ -1,0 +1,87 @@
+import { elapsedMs } from "../../elapsed.ts";
+import { mayAskAgain } from "../../effects/define.ts";
+import { deleteNode } from "../../effects/delete-node.ts";
+import { uncordon } from "../../effects/uncordon.ts";
+import { factsOf } from "../../record/facts.ts";
+import type { ClusterFacts, MachineFact } from "../../model/record.ts";
+import type { Action } from "../../model/effect.ts";
+import type { Rule } from "../../model/decision.ts";
+import type { Assessment } from "../../model/assessment.ts";
+
+/** Between two looks at the Nodes while something is left to do there; growing with the time it has been left. */
+const LEFTOVER_LOOK_MS = { shortest: 10_000, longest: 30 * 60_000 } as const;
+
+/** After Nodes that could not be listed. */
+const TRY_AGAIN_MS = 30_000;
+
+/** So long after a machine was released its Node is looked at soon again. */
+const TENDED_MS = 5 * 60_000;
+
+/** What a new leader finds cordoned may be about to be disturbed: whoever wants that asks within this time. */
+const FOUND_CORDON_MS = 60_000;
+
+/**
+ * Takes our own cordons off Nodes whose machines are ready again and that nothing is about to happen to, and deletes the Nodes of machines that were let
+ * go. Works from the marks on the Nodes and from the record: a new leader goes on where the one before stopped.
+ */
+export const tendNodes: Rule = {
+  name: "tendNodes",
+  decide(assessed) {
+    const { seen } = assessed;
+    const facts = factsOf(seen);
+    if (seen.nodes === undefined || facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
+    if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
+    const actions = [...uncordons(assessed), ...deletions(assessed)];
+    if (actions.length > 0) return { actions };
+    return isLookDue(assessed, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
+  },
+};
+
+/** True for some minutes after machines were released, while their Nodes are to be looked at or deleted. */
+export function hasNodesToTend(assessed: Assessment): boolean {
+  const { seen } = assessed;
+  const { nodes } = seen;
+  if (seen.record.kind !== "present" || nodes === undefined || !seen.mayDisturb) return false;
+  const { facts } = seen.record.value;
+  const isRecent = ({ releasedAt }: MachineFact): boolean => releasedAt !== undefined && elapsedMs(releasedAt, seen.now) < TENDED_MS;
+  return (
+    facts.machines.some((fact) => isRecent(fact) && (fact.releasedAt ?? 0) >= nodes.at) ||
+    assessed.leftNodes.some(({ fact }) => isRecent(fact))
+  );
+}
+
+function uncordons(assessed: Assessment): readonly Action[] {
+  const { seen } = assessed;
+  if (elapsedMs(seen.watchedSince, seen.now) < FOUND_CORDON_MS && seen.nodes?.cordoned.size === 0) return [];
+  return assessed.idleCordons.flatMap(({ fact, node, isReady, up }): readonly Action[] =>
+    up === undefined || isReady === false || !mayAskAgain(seen, uncordon, fact.name)
+      ? []
+      : [{ kind: "Uncordon", machine: fact.name, node, address: up.declared.address, ifUuid: fact.uuid }],
+  );
+}
+
+function deletions({ seen, leftNodes }: Assessment): readonly Action[] {
+  return leftNodes.flatMap(({ fact, node }): readonly Action[] =>
+    node.isReady || !mayAskAgain(seen, deleteNode, fact.name) ? [] : [{ kind: "DeleteNode", machine: fact.name, node: node.name }],
+  );
+}
+
+/** The Nodes are listed once by every leader, when machines were released, and while something is left to do: never as a routine. */
+function isLookDue(assessed: Assessment, facts: ClusterFacts): boolean {
+  const { seen } = assessed;
+  const { nodes } = seen;
+  if (nodes === undefined || nodes.isAsking) return false;
+  const age = elapsedMs(nodes.at, seen.now);
+  if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
+  const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
+  const since = assessed.leftNodes.map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
+  const idle = assessed.idleCordons;
+  const isLeft = since.length > 0 || idle.length > 0;
+  if (nodes.isStale || released >= nodes.at) return age >= LEFTOVER_LOOK_MS.shortest;
+  // Listed before the kubelet said so: the next machine may be waiting for this one's cordon to go.
+  if (idle.some(({ isReady, up }) => isReady === false && up !== undefined)) return age >= TRY_AGAIN_MS;
+  return (
+    isLeft &&
+    age >= Math.min(LEFTOVER_LOOK_MS.longest, Math.max(LEFTOVER_LOOK_MS.shortest, Math.min(...since, Number.POSITIVE_INFINITY) / 4))
+  );
+}

@@ -1,0 +1,41 @@
+import { elapsedMs } from "../elapsed.ts";
+import { hasAnswered } from "../controllers/shared/kstatus.ts";
+import type { Told } from "../controllers/shared/kstatus.ts";
+import type { MachineName } from "../model/machine.ts";
+import type { Observed } from "../model/observation.ts";
+
+/** The longest that a change waits for the statuses of others, in milliseconds: their controllers may be unable to write them, and a cluster needs no status. */
+const ANSWERS_WITHIN_MS = 2_000;
+
+/** How soon it is looked again whether they are written. Milliseconds. */
+export const ANSWERS_AGAIN_MS = 50;
+
+/** Since when the first change waits; `undefined` = none does. Kept by the cluster between passes. */
+export interface AnswersAwaited {
+  answersAwaitedSince: number | undefined;
+}
+
+/**
+ * Objects whose statuses still read as if nothing were under way, though machines of theirs are about to be changed: pools of these machines, and what the cluster
+ * is composed by. Empty when nobody is waited for, or has been for {@link ANSWERS_WITHIN_MS}.
+ *
+ * @param others what else must read so
+ */
+export function awaitedAnswers(
+  toChange: ReadonlySet<MachineName>,
+  seen: Observed,
+  others: readonly Told[],
+  cluster: AnswersAwaited,
+): readonly Told[] {
+  const pools = new Set(
+    [...seen.machines, ...seen.former].filter(({ declared }) => toChange.has(declared.name)).map(({ declared }) => declared.owner.name),
+  );
+  const objects = [...seen.workers.filter(({ metadata }) => pools.has(metadata.name)), ...others];
+  const silent = toChange.size === 0 ? [] : objects.filter((object) => !hasAnswered(object));
+  if (silent.length === 0) {
+    cluster.answersAwaitedSince = undefined;
+    return [];
+  }
+  cluster.answersAwaitedSince ??= seen.now;
+  return elapsedMs(cluster.answersAwaitedSince, seen.now) < ANSWERS_WITHIN_MS ? silent : [];
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newsOf } from "./news.ts";
+import type { ClusterFacts, DecisionFact, IntentFact, MachineFact } from "../model/record.ts";
+
+const machine = (over: Partial<MachineFact> = {}): MachineFact => ({
+  name: "m1",
+  role: "worker",
+  address: "10.0.0.1",
+  uuid: "u1",
+  macs: [],
+  spki: "KEY",
+  platform: "metal",
+  installDisk: "/dev/sda",
+  configHash: "h",
+  pinnedAt: 1,
+  vouchedAt: undefined,
+  configuredAt: 2,
+  releasedAt: undefined,
+  ...over,
+});
+const intent = (what: IntentFact["what"]): IntentFact => ({
+  what,
+  machine: "m1",
+  address: "10.0.0.1",
+  uuid: "u1",
+  role: "worker",
+  at: 3,
+  deadline: 4,
+  why: "",
+});
+const decision = (action: string, reason: string): DecisionFact => ({ at: 3, action, reason, machine: "m1", message: "why" });
+const facts = (over: Partial<ClusterFacts> = {}): ClusterFacts =>
+  ({
+    machines: [machine()],
+    intents: [],
+    decisions: [],
+    bootstrapIntent: undefined,
+    bootstrapDone: undefined,
+    ...over,
+  }) as unknown as ClusterFacts;
+const asked = { machine: "m1", address: "10.0.0.1", uuid: "u1", at: 1, deadline: 2 };
+const done = { machine: "m1", address: "10.0.0.1", uuid: "u1", at: 2, evidence: "" };
+
+const cases: readonly {
+  readonly name: string;
+  readonly before: ClusterFacts;
+  readonly after: ClusterFacts;
+  readonly want: readonly string[];
+  readonly drained?: true;
+}[] = [
+  { name: "nothing changed", before: facts(), after: facts(), want: [] },
+  {
+    name: "a configuration was read back for the first time",
+    before: facts(),
+    after: facts({ machines: [machine({ appliedHash: "a" })] }),
+    want: ["MachineJoined"],
+  },
+  {
+    name: "the same of a machine that was met configured",
+    before: facts({ machines: [machine({ spki: undefined })] }),
+    after: facts({ machines: [machine({ spki: undefined, appliedHash: "a" })] }),
+    want: [],
+  },
+  {
+    name: "another configuration was read back",
+    before: facts({ machines: [machine({ appliedHash: "a" })] }),
+    after: facts({ machines: [machine({ appliedHash: "b" })] }),
+    want: [],
+  },
+  {
+    name: "etcd was bootstrapped",
+    before: facts({ bootstrapIntent: asked }),
+    after: facts({ bootstrapIntent: asked, bootstrapDone: done }),
+    want: ["EtcdBootstrapped"],
+  },
+  { name: "etcd was found running", before: facts(), after: facts({ bootstrapDone: done }), want: [] },
+  {
+    name: "a reboot is over",
+    before: facts({ intents: [intent("Reboot")] }),
+    after: facts({ decisions: [decision("Reboot", "Booted")] }),
+    want: ["MachineRebooted"],
+  },
+  {
+    name: "a reboot did not take place",
+    before: facts({ intents: [intent("Reboot")] }),
+    after: facts({ decisions: [decision("Reboot", "HeldBack")] }),
+    want: [],
+  },
+  {
+    name: "settings are in force",
+    before: facts({ intents: [intent("ApplyConfig")] }),
+    after: facts({ decisions: [decision("ApplyConfig", "Applied")] }),
+    want: ["SettingsChanged"],
+  },
+  {
+    name: "settings wait for a boot",
+    before: facts({ intents: [intent("ApplyConfig")] }),
+    after: facts({ decisions: [decision("ApplyConfig", "Staged")] }),
+    want: [],
+  },
+  {
+    name: "settings were taken back",
+    before: facts({ intents: [intent("ApplyConfig")] }),
+    after: facts({ decisions: [decision("ApplyConfig", "TakenBack")] }),
+    want: ["ConfigApplyFailed"],
+  },
+  {
+    name: "a drained machine is about to be wiped",
+    before: facts(),
+    after: facts({ intents: [intent("Reset")] }),
+    want: ["MachineDrained"],
+    drained: true,
+  },
+  { name: "one that needed no drain is about to be wiped", before: facts(), after: facts({ intents: [intent("Reset")] }), want: [] },
+  {
+    name: "its wipe goes on",
+    before: facts({ intents: [intent("Reset")] }),
+    after: facts({ intents: [intent("Reset")] }),
+    want: [],
+    drained: true,
+  },
+  {
+    name: "it was wiped",
+    before: facts({ intents: [intent("Reset")] }),
+    after: facts({ machines: [machine({ releasedAt: 9 })], decisions: [decision("Release", "AnswersInMaintenance")] }),
+    want: ["MachineRemoved", "MachineReset"],
+  },
+  {
+    name: "it was let go as it is",
+    before: facts(),
+    after: facts({ machines: [machine({ releasedAt: 9 })], decisions: [decision("Release", "Preserved")] }),
+    want: ["MachineRemoved"],
+  },
+  {
+    name: "one that never was configured is let go",
+    before: facts({ machines: [machine({ configuredAt: undefined })] }),
+    after: facts({ machines: [machine({ configuredAt: undefined, releasedAt: 9 })] }),
+    want: [],
+  },
+];
+
+for (const { name, before, after, want, drained } of cases)
+  test(`${name}: ${want.join(", ") || "no news"}`, () => {
+    const news = newsOf(before, after, new Set(drained === true ? ["m1"] : []));
+    assert.deepEqual(
+      news.map(({ reason }) => reason),
+      want,
+    );
+  });
+
+test("a decision that the record held before is no news", () => {
+  const known = decision("Reboot", "Booted");
+  assert.deepEqual(newsOf(facts({ decisions: [known] }), facts({ decisions: [known, decision("Wait", "x")] }), new Set()), []);
+});

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { configured, controlPlane, facts, founded, inMaintenance, member, observed, running, silent } from "../testing/builders.ts";
+import { machinesOf } from "../spec/declared.ts";
+import { etcdHealth } from "./etcd-health.ts";
+import type { Look } from "../model/look.ts";
+
+const members = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
+const others = ["10.0.0.4", "10.0.0.5", "10.0.0.6"];
+const healthy = Object.fromEntries(members.map((address, index) => [address, running(member(index, 3))]));
+const waiting = Object.fromEntries(others.map((address) => [address, inMaintenance(address)]));
+
+/** etcd of three members, when the spec lists these control planes. */
+function told(
+  listed: readonly string[],
+  looks: Readonly<Record<string, Look>> = { ...healthy, ...waiting },
+): ReturnType<typeof etcdHealth> {
+  const seen = observed({
+    controlPlane: controlPlane(3, { metalSpec: { machines: listed.map((address) => ({ address })) } }),
+    facts: facts({ machines: members.map((address) => configured(address)), bootstrapDone: founded }),
+    looks,
+  });
+  const left = machinesOf(controlPlane(3)).filter(({ address }) => !listed.includes(address));
+  return etcdHealth({ ...seen, former: left.map((declared) => ({ declared, look: looks[declared.address] ?? silent })) });
+}
+
+describe("etcd while control planes are replaced", () => {
+  it("is told by the members that leave, where all of them do", () => {
+    const { reason, message } = told(others);
+    assert.equal(reason, "MemberMissing");
+    assert.match(
+      message,
+      /demo-10\.0\.0\.4 \(in maintenance mode\).*served by 3 member\(s\) that leave when others have joined: demo-10\.0\.0\.1/,
+    );
+  });
+
+  it("is told by those that stay and those that leave, where some do", () => {
+    const { reason, message } = told(["10.0.0.1", "10.0.0.2", "10.0.0.4"]);
+    assert.equal(reason, "MemberMissing");
+    assert.match(message, /demo-10\.0\.0\.4.*served by 2 other\(s\), and by demo-10\.0\.0\.3 until they leave/);
+  });
+
+  it("is healthy while members leave that nobody replaces", () =>
+    assert.deepEqual(told(["10.0.0.1"]), {
+      reason: "AllMembersHealthy",
+      message: "3 voting member(s), one leader, all healthy. 2 of them vote until they leave.",
+    }));
+
+  it("is unknown where nobody answers, staying or leaving", () => assert.equal(told(others, {}).reason, "NoAnswer"));
+});
+
+describe("etcd without a majority", () => {
+  it("has lost its quorum when one of two members is gone, and needs both", () => {
+    const stuck = running({ service: "Running", isHealthy: false, members: undefined, leader: "0", localMember: undefined });
+    const seen = observed({
+      controlPlane: controlPlane(2),
+      facts: facts({
+        machines: ["10.0.0.1", "10.0.0.2"].map((address, index) => configured(address, "controlplane", "demo", { memberId: `${index}a` })),
+        bootstrapDone: founded,
+      }),
+      looks: { "10.0.0.1": stuck, "10.0.0.2": silent },
+    });
+    const { reason, message } = etcdHealth(seen);
+    assert.equal(reason, "QuorumLost");
+    assert.match(message, /of 2 members only demo-10\.0\.0\.1 runs, and 2 are needed/);
+  });
+});

@@ -1,0 +1,172 @@
+import type { ReasonOf } from "@talos-operator/api";
+import { alarmedMember } from "../assess/alarmed.ts";
+import { controlPlanesOf } from "../assess/etcd-view.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
+import { importWaits } from "./import-waits.ts";
+import { isJoining } from "../assess/joining.ts";
+import { names, stateOf } from "../assess/machine-state.ts";
+import type { EtcdMember, SeenEtcd } from "../model/look.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { ClusterFacts } from "../model/record.ts";
+import type { Said } from "../model/plans.ts";
+
+/** How etcd is, as its members tell it: each one asked for its own list. */
+export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
+  const facts = factsOf(seen);
+  const pending = importWaits(seen);
+  if (pending !== undefined) {
+    const telling = controlPlanesOf(seen).flatMap(tellingOf);
+    const told = telling.map(({ machine, members }) => `${machine.declared.name} lists ${members.length} member(s)`).join(", ");
+    return { reason: pending.reason, message: told === "" ? pending.message : `${pending.message} ${told}.` };
+  }
+  if (facts?.bootstrapDone === undefined) return { reason: "NotBootstrapped", message: "etcd is not bootstrapped yet." };
+  const declared = seen.machines.filter((machine) => machine.declared.role === "controlplane");
+  const former = seen.former.filter((machine) => machine.declared.role === "controlplane");
+  const [staying, going] = [declared.flatMap(tellingOf), former.flatMap(tellingOf)];
+  // Where all control planes are replaced, those that leave are etcd until the first of the others has joined.
+  const answering = staying.length > 0 ? staying : going;
+  const lost = quorumLost(seen, facts);
+  if (lost !== undefined) return lost;
+  if (answering.length === 0) return { reason: "NoAnswer", message: noAnswer(declared) };
+  const silent = declared.filter((machine) => !staying.some((one) => one.machine === machine));
+  const [first] = answering;
+  const learner = first?.members.find((member) => member.isLearner);
+  // Those that wait to be configured wait for the learner: it is what concerns people.
+  if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
+    const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
+    const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
+    return { reason: "MemberMissing", message: `${what}: ${named}.${servedBy(going, staying.length)}` };
+  }
+  const list = idsOf(first?.members ?? []);
+  const differing = answering.find((one) => idsOf(one.members) !== list);
+  if (differing !== undefined)
+    return {
+      reason: "MemberUnhealthy",
+      message: `${differing.machine.declared.name} lists other members than ${first?.machine.declared.name}.`,
+    };
+  if (learner !== undefined) {
+    const owner = answering.find(({ etcd }) => etcd.localMember === learner.id)?.machine.declared.name;
+    const waiting = silent.length === 0 ? "" : ` Waiting for it: ${names(silent)}.`;
+    return {
+      reason: "MemberMissing",
+      message:
+        `${owner ?? `Member ${learner.name || learner.id}`} is still a learner of etcd: it has no vote before it has caught up, and nothing else is done to etcd meanwhile.${waiting} ` +
+        `Talos promotes it by itself. If it stays so, look at its disk and network, or take its machine off the list; see docs/runbooks/stuck-learner.md.`,
+    };
+  }
+  const impossible = answering.flatMap(impossibleList)[0];
+  if (impossible !== undefined) return { reason: "MemberUnhealthy", message: impossible };
+  const owned = new Set(answering.map((one) => one.etcd.localMember));
+  const twin = answering.find((one, index) => answering.findIndex((other) => other.etcd.localMember === one.etcd.localMember) < index);
+  if (twin !== undefined)
+    return {
+      reason: "MemberMissing",
+      message: `${twin.machine.declared.name} shows the etcd member of another machine, and has none of its own.`,
+    };
+  // Members on their way out are the condition Removing's.
+  const listed = new Set(seen.machines.map((machine) => machine.declared.name));
+  const leaving = new Set(facts.machines.flatMap(({ name, memberId }) => (listed.has(name) ? [] : (memberId ?? []))));
+  for (const { look } of seen.former)
+    if (look.kind === "running" && look.etcd?.localMember !== undefined) leaving.add(look.etcd.localMember);
+  const foreign = first?.members.find((member) => !owned.has(member.id) && !leaving.has(member.id));
+  if (foreign !== undefined)
+    return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };
+  const unhealthy = answering.find((one) => !one.etcd.isHealthy);
+  if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
+  const alarmed = alarmedMember(answering.map(({ machine, etcd }) => ({ machine: machine.declared.name, etcd })));
+  if (alarmed !== undefined)
+    return {
+      reason: "MemberUnhealthy",
+      message:
+        `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}); no control plane is disturbed meanwhile. ` +
+        `Free its space with talosctl etcd defrag, or replace the member whose data is corrupt, then talosctl etcd alarm disarm.`,
+    };
+  const leaderless = answering.find(
+    (one) => one.etcd.leader === undefined || !(owned.has(one.etcd.leader) || leaving.has(one.etcd.leader)),
+  );
+  if (leaderless !== undefined)
+    return { reason: "MemberUnhealthy", message: `${leaderless.machine.declared.name} knows no leader among the members.` };
+  const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
+  const untilGone = more === 0 ? "" : ` ${more} of them vote${more === 1 ? "s" : ""} until ${more === 1 ? "it leaves" : "they leave"}.`;
+  return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
+}
+
+/** A control plane that tells the members of etcd. */
+interface Telling {
+  readonly machine: SeenMachine;
+  readonly etcd: SeenEtcd;
+  readonly members: readonly EtcdMember[];
+}
+
+function tellingOf(machine: SeenMachine): readonly Telling[] {
+  const { look } = machine;
+  return look.kind === "running" && look.etcd?.members !== undefined ? [{ machine, etcd: look.etcd, members: look.etcd.members }] : [];
+}
+
+/** A list of members as a healthy etcd shows none: without who shows it, with a member twice, or with one that never started. */
+function impossibleList({ machine, etcd, members }: Telling): readonly string[] {
+  const { name } = machine.declared;
+  if (etcd.localMember !== "none" && members.every(({ id }) => id !== etcd.localMember))
+    return [`${name} is not in its own list of etcd's members.`];
+  const twice = members.find(({ id }, index) => members.findIndex((other) => other.id === id) < index);
+  if (twice !== undefined) return [`${name} lists etcd's member ${twice.id} twice.`];
+  const unstarted = members.find((member) => member.name === "");
+  return unstarted === undefined ? [] : [`etcd's member ${unstarted.id} has not started: ${name} lists it without a name.`];
+}
+
+/** Nobody tells of etcd: where no control plane answers at all, their return is the only way that keeps the data, and another machine in the list is none. */
+function noAnswer(declared: readonly SeenMachine[]): string {
+  const named = declared.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
+  const isGone = declared.every(({ look }) => look.kind === "silent");
+  if (!isGone) return `No control plane answers for etcd: ${named}.`;
+  return `No control plane answers: ${named}. Bring back the control planes, ${majorityOf(declared.length)} at least; etcd goes on by itself. If they are gone for good, see docs/runbooks/lost-quorum.md.`;
+}
+
+function majorityOf(count: number): number {
+  return Math.floor(count / 2) + 1;
+}
+
+/** Members that leave serve on until others are there: without this word etcd would look as if it were gone. */
+function servedBy(going: readonly Telling[], staying: number): string {
+  if (going.length === 0) return "";
+  const leaving = names(going.map(({ machine }) => machine));
+  return staying === 0
+    ? ` etcd is served by ${going.length} member(s) that leave when others have joined: ${leaving}.`
+    : ` etcd is served by ${staying} other(s), and by ${leaving} until they leave.`;
+}
+
+/**
+ * A majority of the voters that were written down does not serve, and those that answer say that they have no leader; `undefined` while that is not so.
+ *
+ * Nothing is done about it here: whatever is left of the data is on these machines.
+ */
+function quorumLost(seen: Observed, facts: ClusterFacts): Said<"QuorumLost"> | undefined {
+  const voters = controlPlanesOf(seen).filter(({ declared }) => machineFact(facts, declared.name)?.memberId !== undefined);
+  const needed = majorityOf(voters.length);
+  const serving = voters.filter(({ look }) => look.kind === "running" && look.etcd?.members !== undefined);
+  const stuck = voters.filter(
+    ({ look }) =>
+      look.kind === "running" && look.etcd?.service === "Running" && look.etcd.members === undefined && (look.etcd.leader ?? "0") === "0",
+  );
+  if (stuck.length === 0 || serving.length > 0 || voters.length < 2) return undefined;
+  const missing = voters.filter((machine) => !stuck.includes(machine));
+  if (stuck.length >= needed) return undefined;
+  return {
+    reason: "QuorumLost",
+    message:
+      `etcd has lost its quorum: of ${voters.length} members only ${names(stuck)} ${stuck.length === 1 ? "runs" : "run"}, and ${needed} are needed. ` +
+      `Nothing is changed or wiped meanwhile. Bring back the control plane ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(" or ")}; etcd goes on by itself. ` +
+      `If they are gone for good, see docs/runbooks/lost-quorum.md.`,
+  };
+}
+
+function etcdStateOf(machine: SeenMachine): string {
+  return machine.look.kind === "running" ? `etcd ${machine.look.etcd?.service ?? "state unknown"}` : stateOf(machine);
+}
+
+function idsOf(members: readonly EtcdMember[]): string {
+  return members
+    .map((member) => member.id)
+    .toSorted()
+    .join(",");
+}

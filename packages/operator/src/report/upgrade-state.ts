@@ -1,0 +1,78 @@
+import type { ConditionInput } from "@talos-operator/api";
+import { sayPlan } from "@talos-operator/talos";
+import type { UpgradePlan } from "@talos-operator/talos";
+import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
+import type { KubernetesVersions } from "../controllers/shared/upgrade-pending.ts";
+import { factsOf } from "../record/facts.ts";
+import { upgradePlanOf } from "../planning/upgrade-plan.ts";
+import { listed } from "./describe-config.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
+
+/**
+ * `UpgradePending` of some machines of a bootstrapped cluster: of all of them for its TalosControlPlane, of those of a pool for its TalosWorker.
+ *
+ * @param kubeVersion what that pool asks for; absent = the control plane is meant
+ */
+export function upgradePending(
+  seen: Observed,
+  machines: readonly SeenMachine[],
+  generation: number | undefined,
+  kubeVersion?: string,
+): readonly ConditionInput[] {
+  if (factsOf(seen)?.bootstrapDone === undefined) return [];
+  const versions = machines.flatMap(({ declared: { name, version: asked }, look }) =>
+    look.kind === "running" && look.platform !== "container" && look.version !== undefined && look.version !== asked
+      ? [{ name, runs: look.version, asked }]
+      : [],
+  );
+  const kubernetes = kubernetesPending(seen, kubeVersion);
+  const components = componentsThatDiffer(seen, machines);
+  const way = versions.length === 0 && kubernetes === undefined ? "" : wayThere(upgradePlanOf(seen), machines);
+  return upgradePendingOf({ machines: versions, kubernetes, components, images: imagesThatDiffer(seen, machines), way }, generation);
+}
+
+/** The hops of these machines; that a downgrade has to be allowed is told by the condition itself. */
+function wayThere(plan: UpgradePlan, machines: readonly SeenMachine[]): string {
+  const refusals = plan.kind === "none" ? plan.refusals.filter(({ kind }) => kind !== "DowngradeAsked") : [];
+  if (plan.kind === "none" && refusals.length === 0) return "";
+  return sayPlan(plan.kind === "none" ? { ...plan, refusals } : plan, new Set(machines.map(({ declared }) => declared.name)));
+}
+
+/** The schema gives workers this version, which says nothing about the author. */
+const DEFAULT_OF_POOLS = "v1.35.0";
+
+function kubernetesPending(seen: Observed, ofPool: string | undefined): KubernetesVersions | undefined {
+  const runs = factsOf(seen)?.kubernetesVersion ?? "";
+  const ofControlPlane = seen.controlPlane.spec?.kubeVersion;
+  const isOverruled = ofPool !== undefined && ofPool !== ofControlPlane;
+  const asked = isOverruled ? ofPool : ofControlPlane;
+  if (runs === "" || asked === undefined || asked === runs || (isOverruled && asked === DEFAULT_OF_POOLS)) return undefined;
+  return { runs, asked, isOverruled };
+}
+
+/** Machines that were installed from another image than the spec asks for; those with the same two images are told together. */
+function imagesThatDiffer({ configs }: Observed, machines: readonly SeenMachine[]): readonly string[] {
+  const differing = machines.flatMap(({ declared: { name } }) => {
+    const config = configs?.get(name);
+    const image = config?.kind === "known" ? config.install?.image : undefined;
+    return image === undefined ? [] : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
+  });
+  return together(differing);
+}
+
+/** Components that patches ask for in versions of their own. */
+function componentsThatDiffer({ configs }: Observed, machines: readonly SeenMachine[]): readonly string[] {
+  const differing = machines.flatMap(({ declared: { name } }) => {
+    const config = configs?.get(name);
+    return (config?.kind === "known" ? (config.components ?? []) : []).map(({ component, asked, runs }) => ({
+      name,
+      words: `${component} ${runs} runs, and a patch or written config asks for ${asked}`,
+    }));
+  });
+  return together(differing);
+}
+
+/** Machines of which the same is said, in one sentence. */
+function together(found: readonly { readonly name: string; readonly words: string }[]): readonly string[] {
+  return [...Map.groupBy(found, ({ words }) => words)].map(([words, all]) => `${listed(all.map(({ name }) => name))}: ${words}`);
+}

@@ -1,0 +1,71 @@
+import { clusterNetworks, holdsAddress } from "@talos-operator/api";
+import type { Finding, TalosControlPlaneSpec } from "@talos-operator/api";
+import { checkConfig } from "../config/check.ts";
+import type { ConfigCheck } from "../config/check.ts";
+import { wantedDisk } from "../config/wanted-disk.ts";
+import { imageProblem } from "./image-problems.ts";
+import type { SpecOptions } from "./spec-options.ts";
+import type { DeclaredMachine } from "../model/machine.ts";
+
+/** Most further machines that a message names. */
+const MOST_FIELDS = 3;
+
+/** What is wrong with the configs that these machines would get: none can be made, or a patch in it asks for what cannot be. */
+export function configProblems(
+  machines: readonly DeclaredMachine[],
+  controlPlane: TalosControlPlaneSpec,
+  clusterName: string,
+  { installerRegistries }: SpecOptions,
+): readonly Finding[] {
+  // Machines that share all settings give the same answer: one rendering for each distinct set.
+  const checked = new Map<string, ConfigCheck>();
+  const problems = machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
+    const key = JSON.stringify([role, version, machineSpec]);
+    // A reference gives its address later; any will do to see whether a configuration can be made.
+    const address = given === "" ? "192.0.2.1" : given;
+    const endpoint = controlPlane.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`;
+    const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version };
+    const check =
+      checked.get(key) ??
+      checkConfig({
+        ...shared,
+        readBy: undefined,
+        platform: "metal",
+        installDisk: wantedDisk(machineSpec) ?? "/dev/sda",
+        addresses: [address],
+      });
+    checked.set(key, check);
+    if (check.kind === "trouble")
+      return [
+        {
+          field,
+          message: `no machine config can be made: ${check.words}`,
+          remedy: "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain",
+          reason: "InvalidConfig",
+        },
+      ];
+    const image = check.installImage === undefined ? undefined : imageProblem(check.installImage, installerRegistries);
+    if (image !== undefined)
+      return [{ field, message: `the installer in its machine config: ${image[0]}`, remedy: image[1], reason: "InvalidConfig" }];
+    // A patch may have moved the networks to where the machines are.
+    return clusterNetworks({ podCIDR: check.podSubnets, serviceCIDR: check.serviceSubnets })
+      .filter((network) => holdsAddress(network, address))
+      .map(({ text, use }) => ({
+        field: `${field}.address`,
+        message: `${address} lies in ${text}, the network of ${use} in the machine's config: etcd would wait for an address outside it for ever`,
+        remedy: "Move the machine, or change the patch that sets this network",
+        reason: "AddressInClusterRange",
+      }));
+  });
+  return toldOnce(problems);
+}
+
+/** What is wrong with several machines alike, as with a patch of their pool, is told once, at the first of them. */
+function toldOnce(problems: readonly Finding[]): readonly Finding[] {
+  return [...Map.groupBy(problems, ({ message, remedy }) => JSON.stringify([message, remedy])).values()].flatMap(([first, ...others]) => {
+    if (first === undefined || others.length === 0) return first ?? [];
+    const more = others.length - MOST_FIELDS;
+    const fields = others.slice(0, MOST_FIELDS).map(({ field }) => field);
+    return { ...first, message: `${first.message} (alike: ${fields.join(", ")}${more > 0 ? ` and ${more} more` : ""})` };
+  });
+}
