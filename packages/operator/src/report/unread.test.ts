@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, globSync } from "node:fs";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
 
 const root = new URL("../", import.meta.url);
 
@@ -25,7 +26,7 @@ const readers = (texts: ReadonlyMap<string, string>): readonly string[] =>
   [...texts].flatMap(([file, text]) => (READS.some((reads) => reads.test(text)) ? [file] : []));
 
 test("nobody reads a sentence but who has to", () => {
-  const files = globSync("**/*.ts", { cwd: root.pathname }).filter((file) => !/(\.test|\.real-test)\.ts$|^testing\//.test(file));
+  const files = globSync("**/*.ts", { cwd: fileURLToPath(root) }).filter((file) => !/(\.test|\.real-test)\.ts$|^testing\//.test(file));
   assert.ok(files.length > 400, `read ${files.length} files`);
   const texts = new Map(files.map((file) => [file, readFileSync(new URL(file, root), "utf8")]));
   assert.deepEqual(
