@@ -1,4 +1,11 @@
-import { annotations, findCondition, isConditionTrue, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
+import {
+  annotations,
+  findCondition,
+  isConditionTrue,
+  labels,
+  talosEtcdBackupResource,
+  talosEtcdBackupScheduleResource,
+} from "@talos-operator/api";
 import type { TalosEtcdBackup, TalosEtcdBackupSchedule, TalosEtcdBackupSpec } from "@talos-operator/api";
 import { KEEPER } from "../backups/asked.ts";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
@@ -109,7 +116,10 @@ export const backup: Workload = {
         // The third one lets the first one go.
         const { status, metadata } = schedule(world) ?? {};
         const made = Date.parse(status?.lastScheduleTime ?? "") - Date.parse(metadata?.creationTimestamp ?? "");
-        const stored = scheduled(world).filter((one) => one.status?.filename !== undefined);
+        // What is taken before a control plane leaves is kept for a week, beside what the schedule keeps.
+        const stored = scheduled(world).filter(
+          ({ metadata: own, status: of }) => of?.filename !== undefined && own.labels?.[labels.beforeRisk] === undefined,
+        );
         return made >= 6 * 60_000 && status?.backups === 2 && stored.length === 2 && isIdle(world) && isSettled(world);
       },
     },
