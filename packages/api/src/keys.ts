@@ -29,6 +29,11 @@ export const annotations = {
   confirmReset: `${OPERATOR_GROUP}/confirm-reset`,
   /** Value: a machine's UUID. Lets the machine go without proof of a wipe. */
   abandonMachine: `${OPERATOR_GROUP}/abandon-machine`,
+  /**
+   * Value: the UID of the TalosControlPlane that it stands on. No machine holds anything of this cluster any more, so that nothing is waited for once its record and
+   * keys are gone. Set by the operator at the end of a deletion.
+   */
+  machinesWiped: `${OPERATOR_GROUP}/machines-wiped`,
   /** Value: a machine's UUID. Lets a machine that was installed and answers in maintenance mode be configured again. */
   approveReprovision: `${OPERATOR_GROUP}/approve-reprovision`,
   /** Value: the SHA-256 of a maintenance key, base64. Somebody vouches for it: with `--require-maintenance-fingerprint` only such a machine is configured. */

@@ -4,6 +4,7 @@ export { answerAnnotation } from "./answer-annotation.ts";
 export { applyConfig } from "./apply-config.ts";
 export { bootstrapEtcd } from "./bootstrap-etcd.ts";
 export { configureMachine } from "./configure-machine.ts";
+export { confirmWiped } from "./confirm-wiped.ts";
 export { cordonAndDrain } from "./cordon-and-drain.ts";
 export { createBundle } from "./create-bundle.ts";
 export { createMachine } from "./create-machine.ts";

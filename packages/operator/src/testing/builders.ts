@@ -10,7 +10,7 @@ import type { InMaintenance, Look, Running, SeenEtcd } from "../model/look.ts";
 export const NOW = Date.UTC(2026, 0, 1, 12);
 
 /** UID of the control plane in tables. */
-const UID = "11111111-1111-1111-1111-111111111111";
+export const UID = "11111111-1111-1111-1111-111111111111";
 
 /** A control plane named `demo` with `count` machines at 10.0.0.1 and following; finalizer in place. */
 export function controlPlane(

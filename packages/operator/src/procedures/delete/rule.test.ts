@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { annotations } from "@talos-operator/api";
 import { assess } from "../../assess/assess.ts";
 import {
   configured,
@@ -12,6 +13,7 @@ import {
   observed,
   running,
   silent,
+  UID,
   worker,
 } from "../../testing/builders.ts";
 import type { World } from "../../testing/builders.ts";
@@ -24,6 +26,7 @@ const bootstrapped = [
   { type: "Bootstrapped", status: "True", reason: "Bootstrapped", message: "Founded.", lastTransitionTime: "2026-01-01T00:00:00Z" },
 ] as const;
 const going = { deletionTimestamp: "2026-01-01T11:00:00Z" };
+const wiped = (uid: string) => ({ ...going, annotations: { [annotations.machinesWiped]: uid } });
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const machines = cps.map((address) => configured(address));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
@@ -31,6 +34,7 @@ const known = facts({ machines, bootstrapDone: founded });
 const ofAnother = { ...known, controlPlaneUid: "other" };
 const withPool = facts({ machines: [...machines, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded });
 const madeAnew = facts({ bundle: { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true } });
+const silentForLong = { kind: "silent", at: NOW, since: NOW - 3_600_000, detail: "unreachable" } as const;
 const ours: Observed["bundle"] = {
   kind: "present",
   value: { fingerprint: "fingerprint", clusterId: "cluster-id", isOurs: true, isDeleting: false },
@@ -351,9 +355,43 @@ const cases: readonly {
     reason: "WaitingForChildren",
   },
   {
-    name: "lets keys, record and finalizer go, in this order, when every machine is proved wiped",
+    name: "writes down that every machine is wiped before the record goes",
     world: {
       controlPlane: controlPlane(3, {}, going),
+      facts: facts({ machines: machines.map((one) => ({ ...one, releasedAt: NOW })) }),
+      looks: {},
+      hasObjects: false,
+      namespaceIsTerminating: false,
+    },
+    actions: ["ConfirmWiped"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "waits for no machine when record and keys are gone and the object says that all are wiped",
+    world: {
+      controlPlane: { ...controlPlane(1, {}, wiped(UID)), status: { conditions: bootstrapped } },
+      looks: { "10.0.0.1": silentForLong },
+      hasObjects: false,
+      namespaceIsTerminating: false,
+    },
+    actions: ["RemoveFinalizer"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "waits for a machine when what the object says is said of another",
+    world: {
+      controlPlane: { ...controlPlane(1, {}, wiped("of another object")), status: { conditions: bootstrapped } },
+      looks: { "10.0.0.1": silentForLong },
+      hasObjects: false,
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "MachineUnreachable",
+  },
+  {
+    name: "lets keys, record and finalizer go, in this order, when every machine is proved wiped",
+    world: {
+      controlPlane: controlPlane(3, {}, wiped(UID)),
       facts: facts({ machines: machines.map((one) => ({ ...one, releasedAt: NOW })) }),
       looks: {},
       hasObjects: false,

@@ -190,6 +190,7 @@ function writtenDownFirst(
  * status of a cluster that was bootstrapped speaks for all of its machines.
  */
 function mayHoldLostKeys(seen: Observed): string | undefined {
+  if (isSaidWiped(seen)) return undefined;
   const isFounded = signOfEarlierLife(seen) !== undefined;
   return [...seen.machines, ...seen.former].find((machine) => {
     const { declared, look } = machine;
@@ -471,10 +472,19 @@ function leavesGracefully(assessed: Assessment, { declared, look }: SeenMachine)
   return projectWithout(view, member, "leaves").isSafe;
 }
 
-/** Everything of the cluster is gone: keys and memory go too, unless the machines were left running. */
+/**
+ * Everything of the cluster is gone: keys and memory go too, unless the machines were left running. That the machines are wiped is written on the object first:
+ * a process that ends after the record is gone leaves nothing else that says so.
+ */
 function dissolve(seen: Observed): Verdict {
   const actions: Action[] = [];
   if (policyOf(seen) === "reset" && seen.record.kind === "present") {
+    if (!isSaidWiped(seen))
+      return {
+        ...waits("WaitingForChildren", seen, "Every machine is wiped. The record and the keys of the cluster go next."),
+        actions: [{ kind: "ConfirmWiped" }],
+        requeueAfterMs: 1_000,
+      };
     const { facts, metadata } = seen.record.value;
     const { secretName: secret, fingerprint } = facts.bundle;
     const ifFingerprint = seen.bundle.kind === "present" ? seen.bundle.value.fingerprint : fingerprint;
@@ -483,6 +493,11 @@ function dissolve(seen: Observed): Verdict {
   }
   actions.push({ kind: "RemoveFinalizer", object: { kind: "TalosControlPlane", name: seen.controlPlane.metadata.name } });
   return { ...waits("WaitingForChildren", seen, "Everything made for this cluster is gone."), actions };
+}
+
+/** The operator said of this very object that its machines are wiped. */
+function isSaidWiped({ controlPlane: { metadata } }: Observed): boolean {
+  return metadata.uid !== undefined && metadata.annotations?.[annotations.machinesWiped] === metadata.uid;
 }
 
 /** False for a machine that never got a configuration, was released, or is to be left running. */
