@@ -1,11 +1,12 @@
 // A removal and a rollout in one pool share what maxUnavailable allows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TalosCluster } from "@talos-operator/api";
+import type { TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { demoTimings, realisticTimings } from "@talos-operator/simulator";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
+const apiVersion = "talos.alperen.cloud/v1alpha1";
 const at = (...numbers: readonly number[]): readonly string[] => numbers.map((n) => `10.5.0.${n}`);
 const machines = at(1, 2, 3, 4, 5, 6).map((address) => ({ address }));
 const pool = at(2, 3, 4, 5);
@@ -92,4 +93,42 @@ for (const [given, limit] of [
       await edit(world, { rolloutStrategy, metalSpec: { ...listed(at(4, 5)), machineSpec: { configPatches: [needsBoot] } } });
       await world.until("left and changed", async () => (await left(world)) === 3 && isRolledOut(world, at(4, 5)), 3_600);
       assert.ok(most().length <= limit, `down at once: ${most().join(", ")}`);
+    }));
+
+/** One control plane and a pool that has its name: machines of both are named alike, and the budget counts those of the pool. */
+async function namesakes(world: Story): Promise<void> {
+  const { controlPlane, worker } = demoCluster(at(1), pool).spec ?? {};
+  const metadata = { namespace: "default", name: "demo" };
+  await world.client
+    .resource<TalosControlPlane>(kinds.controlPlane)
+    .create({ apiVersion, kind: "TalosControlPlane", metadata, spec: { ...controlPlane } } as TalosControlPlane);
+  await world.client
+    .resource<TalosWorker>(kinds.worker)
+    .create({ apiVersion, kind: "TalosWorker", metadata, spec: { ...worker, controlPlaneRef: { name: "demo" } } } as TalosWorker);
+  await world.start();
+  const areReady = async (): Promise<boolean> =>
+    (await Promise.all([kinds.controlPlane, kinds.worker].map((kind) => world.condition(kind, "Ready")))).every(
+      (one) => one?.status === "True",
+    );
+  await world.until("both are Ready", areReady, 1_200);
+}
+
+for (const [given, limit] of [
+  [1, 1],
+  [2, 2],
+  ["50%", 1],
+  ["100%", 2],
+] as const)
+  test(`maxUnavailable ${JSON.stringify(given)} of a pool with its control plane's name is ${limit} while two leave and two change`, () =>
+    tell({ machines, timings: demoTimings }, async (world) => {
+      await namesakes(world);
+      const most = watch(world);
+      const rolloutStrategy = { type: "RollingUpdate", rollingUpdate: { maxUnavailable: given } };
+      const metalSpec = { ...listed(at(4, 5)), machineSpec: { configPatches: [needsBoot] } };
+      await world.client
+        .resource(kinds.worker)
+        .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec: { rolloutStrategy, metalSpec } } });
+      await world.until("left and changed", async () => (await left(world)) === 3 && isRolledOut(world, at(4, 5)), 3_600);
+      assert.equal(most().length, limit, `down at once: ${most().join(", ")}`);
+      assert.ok(!world.sent.some((call) => /^(Reboot|Reset) .*10\.5\.0\.1\b/.test(call)), "the control plane is left alone");
     }));
