@@ -43,7 +43,8 @@ function corruptData(seen: Observed): string | undefined {
   const isMinority = voters >= 3 && owners.length === wrong.size && owners.length < voters / 2;
   if (isMinority)
     return `The data of etcd on ${names(owners)} are not those of the others (CORRUPT). ${NOTHING} Remove its member, wipe its EPHEMERAL partition so that it joins anew, and take the alarm back: docs/runbooks/etcd-corrupt.md.`;
-  return `The data of etcd's members differ, and no majority says whose are right (CORRUPT). ${NOTHING} Restore the newest backup that was proved: docs/runbooks/etcd-corrupt.md.`;
+  const where = owners.length === 0 ? `as ${names(control)} tell` : `told of ${names(owners)}`;
+  return `The data of etcd's members differ (CORRUPT, ${where}), and no majority says whose are right. ${NOTHING} Restore the newest backup that was proved: docs/runbooks/etcd-corrupt.md.`;
 }
 
 function memberOf({ look }: SeenMachine): string {

@@ -144,6 +144,7 @@ export function createComposed({ client, objects, datacenter, stage, mood, from,
     };
     const [wrong = ""] = twins.toSorted((a, b) => rank(b) - rank(a));
     provider.correct(wrong);
+    stage.wasMistaken = true;
     const name = wrong.slice(NAMESPACE.length + 1);
     const type = { group: "vitistack.io", version: "v1alpha1", plural: "machines", kind: "Machine", namespaced: true };
     const value = { metadata: { annotations: { "example.org/looked-at": String(ports.clock.now()) } } };

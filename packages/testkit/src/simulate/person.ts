@@ -84,9 +84,9 @@ function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
     `the machine at (\\S+) was configured and answers in maintenance mode .* Annotate ${annotations.approveReprovision}: (\\S+) on`,
   ).exec(messageOf("Ready"));
   const [, address = "", word = ""] = blank ?? [];
-  // Whoever made the record anew may have met another machine under this name: one that waits, and is wanted, may be configured.
+  // Whoever made the record anew, or was told another address, may have met another machine under this name: one that waits, and is wanted, may be configured.
   const isWanted = [...(stage.desired?.controlPlanes ?? []), ...(stage.desired?.workers ?? [])].includes(address);
-  if (stage.isRecordLost && isWanted && !stage.routes.has(address))
+  if ((stage.isRecordLost || stage.wasMistaken) && isWanted && !stage.routes.has(address))
     return { annotation: annotations.approveReprovision, word, configures: address };
   // Whoever deleted what told of a machine after the record was lost knows which one it was, and whether it will ever come back.
   const unknown =

@@ -59,6 +59,8 @@ export interface Stage {
   readonly routes: Map<string, string>;
   /** Addresses of machines that a person allowed to be configured again. */
   readonly approved: Set<string>;
+  /** The provider gave one machine the address of another, and another address later: what was written down of it meanwhile is of the other. */
+  wasMistaken: boolean;
   /** Addresses of machines whose answers are late, or are lost: nobody can tell of them as they are. */
   readonly unheard: Set<string>;
   /** The next `times` reads whose path ends so are answered with this status. */
@@ -104,6 +106,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     reinstalled: new Set(),
     routes: new Map(),
     approved: new Set(),
+    wasMistaken: false,
     unheard: new Set(),
     answerReads(pathEnd, status, times) {
       lies.push({ pathEnd, status, times });

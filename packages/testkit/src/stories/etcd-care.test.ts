@@ -130,7 +130,9 @@ describe("an etcd whose data differ", () => {
       for (const address of at(1, 2)) world.datacenter.machine(address).corruptEtcd();
       await world.time.advance(30 * 60_000);
       assert.deepEqual(world.sent.slice(before), []);
-      assert.equal((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason, "DataCorrupt");
+      const { reason, message = "" } = (await world.condition(kinds.controlPlane, "EtcdHealthy")) ?? {};
+      assert.equal(reason, "DataCorrupt");
+      assert.match(message, /told of demo-\S+\), and no majority says whose are right/);
     }));
 });
 
