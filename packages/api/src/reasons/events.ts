@@ -35,11 +35,15 @@ export const eventCatalogue = {
     when: "A machine in maintenance mode took its configuration. Before etcd is bootstrapped only pools say so.",
     did: "took the configuration",
   },
-  EtcdBootstrapped: { type: "Normal", on: heads, when: "The member list of a control plane proves that etcd was bootstrapped." },
+  EtcdBootstrapped: {
+    type: "Normal",
+    on: heads,
+    when: "The member list of a control plane proves that etcd was bootstrapped. Told on the object that the control plane was made from, where there is one.",
+  },
   MachineJoined: {
     type: "Normal",
     on: machineAndParents,
-    when: "A machine runs with its configuration for the first time. While the control plane is not ready only the TalosMachine says so.",
+    when: "A machine runs with its configuration for the first time. While the control plane is not ready only pools say so.",
     did: "joined the cluster",
   },
   Ready: { type: "Normal", on: turning, when: "The condition Ready turned True; on a TalosMachine after it was not." },

@@ -58,6 +58,7 @@ export const createBundle = defineEffect("CreateBundle", {
     session.forgetServiceAccountKey();
     if (outcome === "existed") return;
     session.noteSent("CreateBundle", "answered", "");
+    session.hasMadeKeys = true;
     const fingerprint = fingerprintSecretsBundle(bundle);
     session.bundle = {
       at: clock.now(),

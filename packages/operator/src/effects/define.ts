@@ -57,6 +57,8 @@ export interface EffectDefinition<K extends EffectKind = EffectKind> {
   readonly machine?: (action: ActionOf<K>) => MachineName;
   /** Machines on which it begins something: it writes that down. */
   readonly begins?: (action: ActionOf<K>, seen: Observed) => readonly MachineName[];
+  /** True where it only tells the record what was seen: people's word is no matter of that, and the version that was read keeps it from undoing anything. */
+  readonly remembers?: (action: ActionOf<K>, seen: Observed) => boolean;
   /** What it acts on, as one word; only where it passes over what it finds done already, or changed since it was seen. */
   readonly object?: (action: ActionOf<K>) => string;
   readonly disrupts: Disruption;

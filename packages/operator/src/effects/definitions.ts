@@ -30,9 +30,14 @@ export function definitionOf<K extends EffectKind>(action: ActionOf<K>, of: Defi
   return of[action.kind];
 }
 
-/** It asks the guard itself, right before it sends; before every other one it is asked whether the cluster is still to be reconciled. */
+/** It asks the guard itself, right before it sends. */
 export function asksGuard(action: Action): boolean {
   return definitionOf(action).at !== "objects";
+}
+
+/** It is asked beforehand whether the cluster is still to be reconciled. */
+export function asksWord(action: Action, seen: Observed): boolean {
+  return !asksGuard(action) && definitionOf(action).remembers?.(action, seen) !== true;
 }
 
 /** Something goes away by it for a while, or a machine is told something. */

@@ -1,5 +1,5 @@
 import { askAll, sendingOf } from "./define.ts";
-import { asksGuard, definitionOf, effects as every } from "./definitions.ts";
+import { asksGuard, asksWord, definitionOf, effects as every } from "./definitions.ts";
 import type { Sending } from "./define.ts";
 import type { Definitions } from "./definitions.ts";
 import { PoolFailure } from "./for-pool.ts";
@@ -20,7 +20,7 @@ async function execute<K extends EffectKind>(action: ActionOf<K>, effects: Effec
  */
 export async function executeAll(actions: readonly Action[], effects: Effects, definitions: Definitions = every): Promise<void> {
   for (const group of grouped(actions)) {
-    if (!group.every(asksGuard)) await effects.demandReconciled();
+    if (group.some((action) => asksWord(action, effects.seen))) await effects.demandReconciled();
     const ended = effects.guard.gather(group.filter(asksGuard).length);
     const results = await Promise.allSettled(
       group.map(async (action) => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import { isAlreadyExists, isConflict } from "@talos-operator/kube-runtime";
@@ -12,7 +13,7 @@ import { replaceRecord } from "../record/replace-record.ts";
 import type { ActionOf } from "../model/effect.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";
-import type { ClusterFacts } from "../model/record.ts";
+import type { ClusterFacts, MachineFact } from "../model/record.ts";
 import { defineEffect } from "./define.ts";
 import type { Effects } from "./ports.ts";
 
@@ -29,6 +30,8 @@ export const writeRecord = defineEffect("WriteRecord", {
   at: "objects",
   // An effect begins with its intent in the record.
   begins: begun,
+  remembers: ({ facts, ifResourceVersion }, { record }) =>
+    ifResourceVersion !== undefined && record.kind === "present" && isRemembered(record.value.facts, facts),
   disrupts: "nothing",
   before: {
     unpaused: async ({ action, effects }) => {
@@ -78,6 +81,20 @@ export const writeRecord = defineEffect("WriteRecord", {
     return { ...rest, record: { kind: "present", value: { resourceVersion, metadata, facts } } };
   },
 });
+
+/** Nothing else differs than that etcd was bootstrapped, what machines run, which members they are, and why that is known: nothing is sent because of it alone. */
+function isRemembered(before: ClusterFacts, after: ClusterFacts): boolean {
+  const seenOf = ({ decisions: _why, bootstrapDone: _done, machines: _machines, ...rest }: ClusterFacts): unknown => rest;
+  const ofMachine = ({ appliedHash: _runs, memberId: _member, ...rest }: MachineFact): unknown => rest;
+  return (
+    before.machines.length === after.machines.length &&
+    after.machines.every((fact, index) => {
+      const known = before.machines[index];
+      return known === fact || (known !== undefined && isDeepStrictEqual(ofMachine(known), ofMachine(fact)));
+    }) &&
+    isDeepStrictEqual(seenOf(before), seenOf(after))
+  );
+}
 
 /** Machines with an intent that the record does not hold yet. */
 function begun({ facts }: Pick<ActionOf<"WriteRecord">, "facts">, { record }: Observed): readonly MachineName[] {

@@ -111,6 +111,11 @@ export async function readAccess(
   const now = ports.clock.now();
   const namespace = controlPlane.metadata.namespace ?? "";
   const owner = accessOwner({ controlPlane });
+  // Whoever just made a cluster's keys has made nothing of them for people yet. What is there all the same is met by the create-only call.
+  if (session.hasMadeKeys) {
+    session.kubeconfig ??= { at: now, value: { kind: "absent" } };
+    session.talosconfig ??= { at: now, value: { kind: "absent" } };
+  }
   const isFresh = (one: ClusterSession["kubeconfig"]): boolean => {
     if (one === undefined) return false;
     // One of somebody else, or one that nobody can change, is in the way, and people are told that it is looked at again so soon.

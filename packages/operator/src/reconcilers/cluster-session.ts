@@ -107,6 +107,8 @@ export class ClusterSession {
   /** The record as last read or written; `undefined` = read it. */
   record: Remembered<ClusterRecord | "absent"> | undefined;
   bundle: Remembered<Seen<SeenBundle>> | undefined;
+  /** This process made the keys of this cluster. */
+  hasMadeKeys = false;
   kubeconfig: Remembered<Seen<SeenAccess>> | undefined;
   /** Keys that others left, while the cluster is verified for an import. */
   heldBundle: HeldBundle | undefined;
@@ -214,6 +216,11 @@ export class ClusterSession {
       if (before !== undefined) this.#end(before);
       this.#watched.set(target.name, this.#begin(target));
     }
+  }
+
+  /** Some of the machines have not been looked at yet, neither with nor without an answer. */
+  isMeetingMachines(): boolean {
+    return [...this.#watched.values()].some(({ watcher }) => watcher.last().kind === "not-asked");
   }
 
   look(name: MachineName): Look {

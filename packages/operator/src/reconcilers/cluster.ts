@@ -53,6 +53,9 @@ const CACHE_BEHIND_MS = 1_000;
 /** After a failure that the next look answers, it is looked again so soon. Milliseconds. */
 const AFTER_FAILURE_MS = 100;
 
+/** Machines of a cluster that is new to this process answer within moments of each other: what is sent to them is written down once for all. Milliseconds. */
+const FIRST_LOOKS_TOGETHER_MS = 25;
+
 /** Configurations that are read back at once in the whole process; each takes a connection and some milliseconds of work. */
 const CONFIG_READINGS = 16;
 
@@ -64,7 +67,7 @@ export function createBrain(options: BrainOptions): Brain {
   const statuses = createStatusWriter<TalosControlPlane>(client, talosControlPlaneResource, clock, FIELD_MANAGER, options.events);
   const surroundings = new Surroundings(options);
   const rules = options.rules ?? defaultRules;
-  const openSession = sessionOpener(options, (key) => controller.enqueue(key));
+  const openSession = sessionOpener(options, (key, afterMs) => controller.enqueue(key, afterMs));
   const clusters = new Clusters(openSession);
   const lateRecords = new LateRecords(options, bundles);
 
@@ -258,17 +261,18 @@ function newOfPools(cluster: Cluster, assessed: Assessment, decision: Decision, 
 }
 
 /** Sessions of clusters, which share what limits a process: looks at once, and readings of configurations. */
-function sessionOpener(options: BrainOptions, wake: (key: ObjectKey) => void): (key: ObjectKey) => ClusterSession {
+function sessionOpener(options: BrainOptions, wake: (key: ObjectKey, afterMs: number) => void): (key: ObjectKey) => ClusterSession {
   const { dialer, clock, timers, random, keys, workloads } = options;
   const gate = new LookGate(timers);
   const turnstile = new Turnstile(CONFIG_READINGS);
   const makingKeys = new Set<object>();
   return (key) => {
-    const workload = workloads === undefined ? {} : { workload: { dialer: workloads, keys, wake: () => wake(key) } };
-    return new ClusterSession({ dialer, clock, timers, random, gate, turnstile, makingKeys, ...workload }, (name, look) => {
-      wake(key);
+    const workload = workloads === undefined ? {} : { workload: { dialer: workloads, keys, wake: () => wake(key, 0) } };
+    const session = new ClusterSession({ dialer, clock, timers, random, gate, turnstile, makingKeys, ...workload }, (name, look) => {
+      wake(key, session.isMeetingMachines() ? FIRST_LOOKS_TOGETHER_MS : 0);
       options.onLook({ namespace: key.namespace, name }, look);
     });
+    return session;
   };
 }
 

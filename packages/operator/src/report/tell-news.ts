@@ -26,12 +26,13 @@ export function tellWritten(seen: Observed, before: ClusterFacts, after: Cluster
 
 /**
  * Tells one thing on the machine, its pool and the object that the cluster was made from. Before etcd is bootstrapped only pools say that machines were
- * configured, and while the control plane is not ready only the machines that they joined: a cluster that is made would cost the API many more requests.
+ * configured, and while the control plane is not ready only they say who joined: a cluster that is made would cost the API many more requests.
  */
 export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events: Telling): void {
   const root = rootOf(seen.controlPlane);
   if (news.kind === "cluster") {
-    for (const object of [controlPlaneOf(seen), ...root]) events.tell(object, news.reason, news.reason, news.note);
+    const [object = controlPlaneOf(seen)] = root;
+    events.tell(object, news.reason, news.reason, news.note);
     return;
   }
   const pool = poolOf(seen, facts, news.machine);
@@ -47,8 +48,12 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
     for (const object of [pool, ...(facts.bootstrapDone === undefined ? [] : root)]) events.gather(object, reason, name);
     return;
   }
+  if (!isReady && reason === "MachineJoined") {
+    events.gather(pool, reason, name);
+    return;
+  }
   for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name]));
-  if (isReady || reason !== "MachineJoined") for (const object of [pool, ...root]) events.gather(object, reason, name);
+  for (const object of [pool, ...root]) events.gather(object, reason, name);
 }
 
 function controlPlaneOf({ controlPlane }: Observed): KubeObject {

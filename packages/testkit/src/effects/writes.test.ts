@@ -5,7 +5,7 @@ import type { ClusterRecord, TalosControlPlane, TalosEtcdBackup, TalosEtcdBackup
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import { createKubeClient } from "@talos-operator/kube-runtime";
-import { controlPlane, decidedPass, facts, machinesOf, observed, printRecord, without } from "@talos-operator/operator/testing";
+import { configured, controlPlane, decidedPass, facts, machinesOf, observed, printRecord, without } from "@talos-operator/operator/testing";
 import type {
   Action,
   CheckOf,
@@ -253,6 +253,29 @@ describe("writing the record", () => {
       assert.equal(codeOf(await carryOut(write(factsOf(keys)))), "MODE_CHANGED");
       assert.equal(await stored(story), undefined);
     }));
+
+  for (const { what, change, isWritten } of [
+    { what: "which member of etcd a machine is", change: { memberId: "00000000000000aa" }, isWritten: true },
+    { what: "what a machine runs", change: { appliedHash: "aa" }, isWritten: true },
+    { what: "that a configuration may be sent to a machine", change: { configuredAt: 2 }, isWritten: false },
+  ])
+    test(`of a cluster that is paused by now ${what} is ${isWritten ? "still" : "not"} written down`, () =>
+      within(async ({ story, seen, pass, bundle, putBundle, record }) => {
+        const keys = await bundle(1);
+        await putBundle("demo-bundle-1", keys);
+        const machine = configured("10.0.0.1", "controlplane");
+        const known = factsOf(keys, { machines: [machine] });
+        const first = await record(known);
+        const { metadata } = first;
+        const resourceVersion = metadata.resourceVersion ?? "";
+        const begun = await pass({}, { ...seen, record: { kind: "present", value: { resourceVersion, metadata, facts: known } } });
+        const annotations = { "talos.alperen.cloud/reconcile-mode": "disable" };
+        await story.client.resource(kinds.controlPlane).patch(key, { type: "merge", value: { metadata: { annotations } } });
+        const next = { ...known, machines: [{ ...machine, ...change }] };
+        const code = codeOf(await begun.carryOut([write(next, resourceVersion)]));
+        assert.equal(code, isWritten ? undefined : "MODE_CHANGED");
+        assert.equal((await stored(story))?.metadata.resourceVersion === resourceVersion, !isWritten);
+      }));
 
   for (const isThere of [true, false])
     test(`a first one is not made when the keys are ${isThere ? "other ones" : "gone"} by now`, () =>

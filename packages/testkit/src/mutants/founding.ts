@@ -252,7 +252,7 @@ export const founding: readonly Mutant[] = [
     edits: [
       {
         file: "operator/src/controllers/shared/status-writer.ts",
-        find: "if (after === before) return undefined;",
+        find: "if (after === before) return pauses.end(key);",
         replace: "",
       },
     ],

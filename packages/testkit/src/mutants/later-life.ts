@@ -457,8 +457,8 @@ export const laterLife: readonly Mutant[] = [
     edits: [
       {
         file: `${engine}/effects/execute.ts`,
-        find: "if (!group.every(asksGuard)) await",
-        replace: 'if (!group.every((action) => asksGuard(action) || action.kind === "CreateMachine")) await',
+        find: "if (group.some((action) => asksWord(action, effects.seen))) await",
+        replace: 'if (group.some((action) => asksWord(action, effects.seen) && action.kind !== "CreateMachine")) await',
       },
     ],
   },

@@ -50,8 +50,8 @@ export const writeGuards: readonly Mutant[] = [
 
   without("a-word-at-objects", "the cluster was paused since the caches were read", ["K1", "K2", "K5"], "writes", [
     execute,
-    "if (!group.every(asksGuard)) await effects.demandReconciled();",
-    "if (group.length === 0) await effects.demandReconciled();",
+    "if (group.some((action) => asksWord(action, effects.seen))) await effects.demandReconciled();",
+    "if (group.some((action) => asksWord(action, effects.seen)) && group.length === 0) await effects.demandReconciled();",
   ]),
   without("a-new-record", "there is a record by now", ["K2"], "writes", [
     writeRecord,

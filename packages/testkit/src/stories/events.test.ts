@@ -61,15 +61,13 @@ describe("events", () => {
       await made(world);
       assert.deepEqual(await saying(world, "EtcdBootstrapped", "MachineConfigured"), [
         "TalosCluster/demo EtcdBootstrapped: etcd bootstrapped on demo-10.5.0.1.",
-        "TalosControlPlane/demo EtcdBootstrapped: etcd bootstrapped on demo-10.5.0.1.",
         "TalosControlPlane/demo MachineConfigured: demo-10.5.0.1, demo-10.5.0.2, demo-10.5.0.3 took the configuration.",
         "TalosWorker/demo MachineConfigured: demo-10.5.0.4, demo-10.5.0.5 took the configuration.",
       ]);
-      const names = [...cps, ...workers].map((address) => `demo-${address}`);
-      assert.deepEqual(
-        await saying(world, "MachineJoined"),
-        names.map((name) => `TalosMachine/${name} MachineJoined: ${name} joined the cluster.`),
-      );
+      assert.deepEqual(await saying(world, "MachineJoined"), [
+        "TalosControlPlane/demo MachineJoined: demo-10.5.0.1, demo-10.5.0.2, demo-10.5.0.3 joined the cluster.",
+        "TalosWorker/demo MachineJoined: demo-10.5.0.4, demo-10.5.0.5 joined the cluster.",
+      ]);
       const ready = (await told(world)).filter(({ reason }) => reason === "Ready").map(({ regarding }) => regarding.kind);
       assert.deepEqual(ready.toSorted(), ["TalosCluster", "TalosControlPlane", "TalosWorker"]);
       assert.deepEqual(await saying(world, "NotReady", "EtcdUnhealthy", "EtcdHealthy"), []);

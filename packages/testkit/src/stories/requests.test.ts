@@ -41,7 +41,7 @@ const shapes = [
       await apply(world, kinds.worker, containerDocuments.worker);
     },
     isMade: async (world: Story) => (await isReady(world, "controlPlane")) && (await isReady(world, "worker", "demo-workers")),
-    most: { all: 72, statuses: 21, reads: 22 },
+    most: { all: 53, statuses: 16, reads: 12 },
   },
   {
     name: "a TalosCluster, which makes both",
@@ -50,7 +50,7 @@ const shapes = [
       await apply(world, kinds.cluster, demoCluster(addresses.slice(0, 3), addresses.slice(3)));
     },
     isMade: (world: Story) => isReady(world, "cluster"),
-    most: { all: 87, statuses: 26, reads: 27 },
+    most: { all: 60, statuses: 20, reads: 11 },
   },
 ];
 

@@ -31,6 +31,8 @@ import type { ForeseenCluster } from "./dry-run.ts";
 
 const FIELD_MANAGER = "talos-operator/taloscluster";
 const STATUS_EVERY_MS = 2_000;
+/** The first words sum up those of control plane and pool. */
+const WRITTEN = { firstWordsMs: 3_000 };
 /** Clusters that are worked on at once: passes wait for the API most of their time, and what a person changed passes through here first. */
 const WORKERS = 16;
 /** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
@@ -47,8 +49,8 @@ export interface ClusterControllerOptions extends ControllerPorts, Omit<TalosCac
 
 /** Makes the control plane and the worker pool of a TalosCluster, and sums up how they are. */
 export function createClusterController(options: ClusterControllerOptions): Controller {
-  const { client, talosClusters, controlPlanes, workers } = options;
-  const statuses = createStatusWriter<TalosCluster>(client, talosClusterResource, options.clock, FIELD_MANAGER, options.events);
+  const { client, talosClusters, controlPlanes, workers, clock, events } = options;
+  const statuses = createStatusWriter<TalosCluster>(client, talosClusterResource, clock, FIELD_MANAGER, events, WRITTEN);
   const clusters = client.resource<TalosCluster>(talosClusterResource);
   // What was last applied to each child, and the generation that came of it: an equal wish for an untouched child costs no request.
   const applied = new Map<string, { readonly wish: string; readonly generation: number | undefined }>();

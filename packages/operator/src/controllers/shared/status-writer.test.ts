@@ -141,9 +141,40 @@ for (const [what, change] of [
     at(1_000 + EVERY_MS);
     const words = change.conditions.length === 1 ? comingUp("Unmet: b.") : withRollout("Unmet: b.", "cp-1 (applying in try mode).");
     assert.equal(await own.write(object(), words, EVERY_MS), 30_000 - EVERY_MS);
+    const heldMs = what === "a state" ? 1_000 : 2_000;
+    assert.equal(await own.write(object(), change, EVERY_MS), heldMs, "it may pass by");
+    at(1_000 + EVERY_MS + heldMs);
     assert.equal(await own.write(object(), change, EVERY_MS), undefined);
     assert.equal(object().status?.conditions?.[0]?.message, "Unmet: b.");
   });
+
+test("what passes by within two seconds is not written, and what comes to stay takes two seconds of its own", async () => {
+  const { object, at, writer } = createStored();
+  const own = writer();
+  const before = comingUp("Unmet: a.");
+  await own.write(object(), before, 0);
+  at(10_000);
+  assert.equal(await own.write(object(), comingUp("Gone.", "MachineUnreachable"), EVERY_MS), 2_000);
+  at(11_500);
+  assert.equal(await own.write(object(), before, EVERY_MS), undefined);
+  assert.equal(await own.write(object(), comingUp("Gone.", "MachineUnreachable"), EVERY_MS), 2_000);
+  at(12_000);
+  const version = object().metadata.resourceVersion;
+  assert.equal(await own.write(object(), ready(true), EVERY_MS), undefined, "what turns an object ready waits for nothing");
+  assert.notEqual(object().metadata.resourceVersion, version);
+});
+
+test("that settings are in force on what still comes up waits like messages, and that they are not does not", async () => {
+  const { object, at, writer } = createStored();
+  const own = writer();
+  const { fields, conditions } = comingUp("Unmet: a.");
+  const saying = (status: string, reason: string): WantedStatus =>
+    ({ fields, conditions: [...conditions, { type: "ConfigUpToDate", status, reason, message: "So it is." }] }) as WantedStatus;
+  await own.write(object(), comingUp("Unmet: a."), 0);
+  at(10_000);
+  assert.equal(await own.write(object(), saying("True", "UpToDate"), EVERY_MS), 20_000);
+  assert.equal(await own.write(object(), saying("False", "RollingOut"), EVERY_MS), 2_000);
+});
 
 test("what a ready object says of its machines does not wait for those that come up", async () => {
   const { object, at, writer } = createStored();

@@ -33,10 +33,11 @@ export type WithStatus = KubeObject & { readonly status?: StatusShape | undefine
 export interface StatusWriter<T extends WithStatus> {
   /**
    * @param everyMs least pause between two writes for one object, unless it turns ready or unready; 0 writes at once. A change of `state`
-   *   waits for {@link STATE_PAUSE_MS} at most, and the answer to a new spec not at all. It doubles with each write that changes neither, or says again what somebody changed, up to
+   *   waits for {@link STATE_PAUSE_MS} at most, and the answer to a new spec not at all. What an object says that is not ready waits {@link HOLD_MS}, so that what
+   *   passes by is not written, and what follows is written with it. The pause doubles with each write that changes neither, or says again what somebody changed, up to
    *   {@link LONGEST_PAUSE_MS}, and starts anew with what people wait for. While very many objects change, both are longer, up to {@link LONGEST_PAUSE_MS}.
    *   Where all that differs is what {@link MOVING} conditions of an object that is not ready say of machines that come up or go down, {@link MESSAGES_PAUSE}
-   *   times as long passes between two writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait a second. What stays is always written
+   *   times as long passes between two writes, {@link LONGEST_MESSAGES_PAUSE_MS} at most. The first words about an object wait, too. What stays is always written
    * @returns milliseconds after which the pass should come again because the write was put off; `undefined` when nothing is left
    */
   write(object: T, wanted: WantedStatus, everyMs?: number): Promise<number | undefined>;
@@ -90,6 +91,9 @@ const LONGEST_MESSAGES_PAUSE_MS = 45_000;
 /** A state that passes within a second is not worth a request. */
 const STATE_PAUSE_MS = 1_000;
 
+/** While machines come up one thing follows the other: what is said for less than this is not worth a request either. */
+const HOLD_MS = 2_000;
+
 /** While more than this is written in {@link CROWD_WINDOW_MS}, as when hundreds of clusters begin at once, words and passing states wait longer. */
 const CROWD = 25;
 const CROWD_WINDOW_MS = 10_000;
@@ -111,6 +115,8 @@ export interface StatusWriterOptions {
    * read, which must be a live one, so that a write that arrives late takes nothing back. Default false: what is looked at again is said again.
    */
   readonly isMemory?: boolean;
+  /** The first words about an object wait so long for what they sum up. Milliseconds; default a second. */
+  readonly firstWordsMs?: number;
 }
 
 /** Status is applied server-side by one field manager per controller. What turned in it is told in events, once it is stored. */
@@ -124,17 +130,7 @@ export function createStatusWriter<T extends WithStatus>(
 ): StatusWriter<T> {
   const tell = tellTurns(events, type);
   const written = new Map<string, OwnWrite>();
-  const firstAt = new Map<string, number>();
-  const crowd = createCrowd();
-  /** The first words about an object wait like any others: most of them are not true any more when people come to read them, in a crowd even later. */
-  const firstPause = (key: string, before: StatusShape | undefined, after: StatusShape, now: number): number => {
-    const factor = crowd.factor(now);
-    // Of an object that was told about by an earlier process it is news what it is now.
-    if (isTurn(before, after) || (factor === 1 && before?.conditions !== undefined)) return 0;
-    const since = firstAt.get(key) ?? now;
-    firstAt.set(key, since);
-    return Math.min(STATE_PAUSE_MS * factor, LONGEST_PAUSE_MS) - elapsedMs(since, now);
-  };
+  const pauses = createPauses(options.firstWordsMs ?? STATE_PAUSE_MS);
   return {
     async write(object, wanted, everyMs = 0) {
       const key = keyOf(object);
@@ -143,18 +139,11 @@ export function createStatusWriter<T extends WithStatus>(
       // The cache may lag behind our own last write.
       const before = own !== undefined && isNewer(own.resourceVersion, object.metadata?.resourceVersion) ? own.status : object.status;
       const after = statusAfter(before, wanted, own?.fields ?? {}, now);
-      if (after === before) return undefined;
+      if (after === before) return pauses.end(key);
       // What others made of it since is no reason to hurry: two that put each other right would do nothing else.
       const told = own?.status ?? before;
       const isNews = told?.state !== after.state || isTurn(told, after);
-      const left =
-        everyMs === 0 || isNewGeneration(told, after)
-          ? 0
-          : own === undefined
-            ? firstPause(key, before, after, now)
-            : !isReady(after) && saysTheSame(told, after) && saysTheSame(before, after)
-              ? Math.min(everyMs * MESSAGES_PAUSE, LONGEST_MESSAGES_PAUSE_MS) - elapsedMs(own.at, now)
-              : pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
+      const left = everyMs === 0 || isNewGeneration(told, after) ? 0 : pauses.leftMs(key, { own, told, before, after }, everyMs, now);
       if (left > 0) return left;
       const { name = "", namespace, uid, resourceVersion } = object.metadata ?? {};
       const types = new Set(wanted.conditions.map((condition) => condition.type));
@@ -178,8 +167,7 @@ export function createStatusWriter<T extends WithStatus>(
         },
         status: { ...fields, conditions },
       };
-      crowd.add(now);
-      firstAt.delete(key);
+      pauses.written(key, now);
       let stored: WithStatus;
       try {
         stored = await client.resource<WithStatus>(type).applyStatus(applied, { fieldManager, force: true });
@@ -202,8 +190,58 @@ export function createStatusWriter<T extends WithStatus>(
       delta.type === "updated" && written.get(keyOf(delta.object))?.resourceVersion === delta.object.metadata?.resourceVersion,
     forget(key) {
       written.delete(key);
-      firstAt.delete(key);
+      pauses.end(key);
     },
+  };
+}
+
+/** What an object said, and what it is to say. */
+interface Change {
+  /** The last write of this process. */
+  readonly own: OwnWrite | undefined;
+  /** What that said, or else what is stored. */
+  readonly told: StatusShape | undefined;
+  readonly before: StatusShape | undefined;
+  readonly after: StatusShape;
+}
+
+/** How long what is to be said waits, and since when it does. */
+function createPauses(firstWordsMs: number) {
+  const firstAt = new Map<string, number>();
+  const heldSince = new Map<string, number>();
+  const crowd = createCrowd();
+  const since = (waiting: Map<string, number>, key: string, now: number): number => {
+    const at = waiting.get(key) ?? now;
+    waiting.set(key, at);
+    return at;
+  };
+  /** The first words about an object wait like any others: most of them are not true any more when people come to read them, in a crowd even later. */
+  const firstMs = (key: string, { before, after }: Change, now: number): number => {
+    const factor = crowd.factor(now);
+    // Of an object that was told about by an earlier process it is news what it is now.
+    if (isTurn(before, after) || (factor === 1 && before?.conditions !== undefined)) return 0;
+    return Math.min(firstWordsMs * factor, LONGEST_PAUSE_MS) - elapsedMs(since(firstAt, key, now), now);
+  };
+  const end = (key: string): undefined => {
+    firstAt.delete(key);
+    heldSince.delete(key);
+  };
+  return {
+    leftMs(key: string, change: Change, everyMs: number, now: number): number {
+      const { own, told, before, after } = change;
+      if (own === undefined) return firstMs(key, change, now);
+      if (!isReady(after) && saysTheSame(told, after) && saysTheSame(before, after))
+        return Math.min(everyMs * MESSAGES_PAUSE, LONGEST_MESSAGES_PAUSE_MS) - elapsedMs(own.at, now);
+      const pauseMs = pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
+      if (isReady(after) || isTurn(told, after)) return pauseMs;
+      const holdMs = told?.state === after.state ? HOLD_MS : STATE_PAUSE_MS;
+      return Math.max(pauseMs, holdMs - elapsedMs(since(heldSince, key, now), now));
+    },
+    written(key: string, now: number): void {
+      crowd.add(now);
+      end(key);
+    },
+    end,
   };
 }
 
@@ -275,15 +313,20 @@ function createCrowd(): { add(now: number): void; factor(now: number): number } 
   };
 }
 
-/** Whether only messages of {@link MOVING} conditions differ: every field, and every condition's status, reason and generation, is the same. */
+/**
+ * Whether only messages of {@link MOVING} conditions differ: every field, and every condition's status, reason and generation, is the same. That settings are in
+ * force on what still comes up is no news either.
+ */
 function saysTheSame(before: StatusShape | undefined, after: StatusShape): boolean {
   return before !== undefined && withoutMessages(before) === withoutMessages(after);
 }
 
 function withoutMessages({ conditions = [], ...fields }: StatusShape): string {
-  const said = conditions.map(({ type, status, reason, message, observedGeneration }) =>
-    [type, status, reason, observedGeneration, MOVING.has(type) ? "" : message].join(" "),
-  );
+  const said = conditions
+    .filter(({ type, status }) => !(type === "ConfigUpToDate" && status === "True"))
+    .map(({ type, status, reason, message, observedGeneration }) =>
+      [type, status, reason, observedGeneration, MOVING.has(type) ? "" : message].join(" "),
+    );
   const told = Object.entries(fields).filter(([name]) => !MOVING_FIELDS.has(name));
   return JSON.stringify([told.toSorted(([a], [b]) => (a < b ? -1 : 1)), said.toSorted()]);
 }

@@ -33,6 +33,8 @@ const ours = node({ isCordonedByUs: true });
 const left = node({ name: "node-9", uuid: gone.uuid, addresses: [gone.address], isReady: false });
 const reboot: IntentFact = { what: "Reboot", machine: name, address, uuid: "", role: "worker", at: NOW, deadline: NOW + 1, why: "" };
 
+const target = { machine: "demo-10.0.0.1", address: "10.0.0.1", uuid: "", deadline: NOW };
+
 interface Case {
   readonly title: string;
   readonly nodes?: SeenNodes;
@@ -45,6 +47,28 @@ interface Case {
 
 const cases: readonly Case[] = [
   { title: "lists the Nodes once", nodes: never, expect: ["LookAtNodes"] },
+  {
+    title: "lists none of a cluster that this leader founded and has disturbed nothing of",
+    nodes: never,
+    known: { bootstrapIntent: { ...target, at: NOW } },
+    over: { watchedSince: NOW },
+    expect: undefined,
+  },
+  {
+    title: "lists them once it released a machine",
+    nodes: never,
+    machines: [gone],
+    known: { bootstrapIntent: { ...target, at: NOW } },
+    over: { watchedSince: NOW },
+    expect: ["LookAtNodes"],
+  },
+  {
+    title: "lists them once it cordoned one",
+    nodes: { ...never, cordoned: new Map([["demo-10.0.0.9", "node-9"]]) },
+    known: { bootstrapIntent: { ...target, at: NOW } },
+    over: { watchedSince: NOW },
+    expect: ["LookAtNodes"],
+  },
   { title: "does not ask twice at a time", nodes: { ...never, isAsking: true }, expect: undefined },
   { title: "asks again after a while when nobody answered", nodes: { ...never, at: NOW - 30_000 }, expect: ["LookAtNodes"] },
   { title: "asks no more while nothing is left to do", nodes: listed([node()], { at: NOW - 86_400_000 }), expect: undefined },

@@ -66,14 +66,18 @@ function deletions({ seen, leftNodes }: Assessment): readonly Action[] {
   );
 }
 
-/** The Nodes are listed once by every leader, when machines were released, and while something is left to do: never as a routine. */
+/** The Nodes are listed once by every leader that finds the cluster founded, when machines were released, and while something is left to do: never as a routine. */
 function isLookDue(assessed: Assessment, facts: ClusterFacts): boolean {
   const { seen } = assessed;
   const { nodes } = seen;
   if (nodes === undefined || nodes.isAsking) return false;
   const age = elapsedMs(nodes.at, seen.now);
-  if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
   const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
+  // Of a cluster that this very leader founded no Node is left before it disturbed or released a machine.
+  const isFoundedHere = (facts.bootstrapIntent?.at ?? Number.NEGATIVE_INFINITY) >= seen.watchedSince;
+  const isUntouched = nodes.at === Number.NEGATIVE_INFINITY && nodes.cordoned.size === 0 && released === Number.NEGATIVE_INFINITY;
+  if (isFoundedHere && isUntouched) return false;
+  if (nodes.nodes === undefined) return age >= TRY_AGAIN_MS;
   const since = assessed.leftNodes.map(({ fact }) => elapsedMs(fact.releasedAt ?? seen.now, seen.now));
   const idle = assessed.idleCordons;
   const isLeft = since.length > 0 || idle.length > 0;

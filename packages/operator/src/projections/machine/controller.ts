@@ -26,8 +26,8 @@ export function reportAfterMs(look: Look): number {
 
 const REPORT_AFTER_MS = 500;
 
-/** Machines that were just listed show several things within moments. */
-const FIRST_REPORT_AFTER_MS = 1_000;
+/** Objects are made while their machines are looked at for the first time, which show several things within moments. Milliseconds. */
+const FIRST_WORDS_MS = 1_500;
 
 /** Least pause between two reports about one machine, unless its state word changes. */
 const REPORT_EVERY_MS = 2_000;
@@ -48,7 +48,6 @@ export interface MachineControllerOptions extends ControllerPorts, TalosCaches {
 /** Observes and reports about machines, and labels their objects; sends them nothing. */
 export function createMachineController(options: MachineControllerOptions): Controller {
   const { machines, controlPlanes, workers } = options;
-  const greeted = new Set<string>();
   const machineClient = options.client.resource<TalosMachine>(talosMachineResource);
   const labeller = createMachineLabeller(machineClient, ({ metadata }) => keyText(metadata));
   const statuses = createStatusWriter<TalosMachine>(
@@ -57,6 +56,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
     options.clock,
     "talos-operator/talosmachine",
     options.events,
+    { firstWordsMs: FIRST_WORDS_MS },
   );
 
   const poolOf = (machine: TalosMachine): TalosControlPlane | TalosWorker | undefined => {
@@ -94,7 +94,6 @@ export function createMachineController(options: MachineControllerOptions): Cont
       const machine = machines.store.get(key);
       if (machine === undefined) {
         statuses.forget(keyText(key));
-        greeted.delete(keyText(key));
         labeller.forget(keyText(key));
         return undefined;
       }
@@ -107,11 +106,6 @@ export function createMachineController(options: MachineControllerOptions): Cont
         return undefined;
       }
       const known = options.brain.machine(key);
-      // Objects are made while their machines are looked at for the first time: the reports of both are one.
-      if (machine.status?.conditions === undefined && !greeted.has(keyText(key))) {
-        greeted.add(keyText(key));
-        return { requeueAfterMs: FIRST_REPORT_AFTER_MS };
-      }
       // Before the first look there is nothing to say that the next moment would not correct, and what an earlier process said may still hold.
       if ((known === undefined || known.look.kind === "not-asked") && pool !== undefined) return { requeueAfterMs: 2_000 };
       const { conditions, ...told } = decideMachine({

@@ -27,7 +27,11 @@ import { decideWorker } from "./decide.ts";
 import { heldStatus, waitingForImport } from "./waiting-status.ts";
 import type { Plan } from "../../model/decision.ts";
 
+const FIELD_MANAGER = "talos-operator/talosworker";
 const STATUS_EVERY_MS = 2_000;
+
+/** The first words sum up what its machines are told to be. */
+const WRITTEN = { firstWordsMs: 2_500 };
 
 /** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
 const CACHE_BEHIND_MS = 1_000;
@@ -56,13 +60,7 @@ export interface WorkerControllerOptions extends ControllerPorts, TalosCaches {
  */
 export function createWorkerController(options: WorkerControllerOptions): Controller {
   const { client, workers, controlPlanes, machines } = options;
-  const statuses = createStatusWriter<TalosWorker>(
-    client,
-    talosWorkerResource,
-    options.clock,
-    "talos-operator/talosworker",
-    options.events,
-  );
+  const statuses = createStatusWriter<TalosWorker>(client, talosWorkerResource, options.clock, FIELD_MANAGER, options.events, WRITTEN);
   const pools = client.resource<TalosWorker>(talosWorkerResource);
   const machineClient = client.resource<TalosMachine>(talosMachineResource);
 
