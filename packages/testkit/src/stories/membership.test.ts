@@ -196,8 +196,15 @@ test("a dead control plane that a person gives up is released, and the word acts
     const dead = world.datacenter.machine("10.5.0.2");
     dead.powerOff();
     await list(world, "controlPlane", at(1, 3, 4));
-    await world.until("unreachable", async () => (await removing(world))?.reason === "MachineUnreachable");
-    const word = /abandon-machine: (\S+)\.$/.exec((await removing(world))?.message ?? "")?.[1];
+    await world.until("missed", async () => (await removing(world))?.reason === "MachineUnreachable");
+    assert.match(
+      (await removing(world))?.message ?? "",
+      /^demo-10\.5\.0\.2 left the list and does not answer since \S+Z\. After a minute it counts as gone/,
+    );
+    const wordAsked = async (): Promise<string | undefined> =>
+      /abandon-machine: (\S+)\.$/.exec((await removing(world))?.message ?? "")?.[1];
+    await world.until("counted as gone", async () => (await wordAsked()) !== undefined);
+    const word = await wordAsked();
     await world.annotate(kinds.controlPlane, "talos-operator.dev/abandon-machine", word);
     await settled(world, at(1, 3, 4));
     await world.until("its object is gone", async () => !(await objects(world)).includes("demo-10.5.0.2"), 30);

@@ -7,6 +7,7 @@ import { beginReset, pursueReset } from "./plan-reset.ts";
 import { planWorkerRemovals } from "./plan-worker-removals.ts";
 import { configMayArriveUntil, isAbandoned, isWiped, leaversOf, memberListed, released, unreachable, waits } from "./removal.ts";
 import type { Leaver } from "./removal.ts";
+import type { MachineName } from "../../model/machine.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { Removal, RemovalStep } from "../../model/plans.ts";
@@ -94,16 +95,12 @@ function choose(assessed: Assessment, facts: ClusterFacts, leavers: readonly Lea
       ),
     ...ordered(assessed, leavers).map((leaver) => () => beginReset(assessed, facts, leaver)),
   ];
-  const removals: Removal[] = leavers
-    .filter((leaver) => isGone(leaver) && memberListed(assessed, facts, leaver.fact) === false)
-    .map(({ machine, fact }) => unreachable(facts, machine, fact));
-  for (const leaver of leavers) {
+  const removals = leavers.flatMap((leaver): Removal[] => {
+    const { machine, fact } = leaver;
+    if (isGone(leaver) && memberListed(assessed, facts, fact) === false) return [unreachable(facts, machine, fact)];
     const until = configMayArriveUntil(seen, leaver);
-    if (until === undefined) continue;
-    const { name } = leaver.fact;
-    const message = `${name} waits in maintenance mode with the key that a configuration was sent to, which may still arrive; it is released at ${rfc3339(until)}, or wiped when it takes it.`;
-    removals.push(waits(leaver.fact, "Resetting", message));
-  }
+    return until === undefined ? unheard(leaver) : [waits(fact, "Resetting", mayStillTake(fact.name, until))];
+  });
   for (const step of steps) {
     const { facts: next, actions, removals: said } = step();
     removals.push(...said);
@@ -127,6 +124,20 @@ function ordered(assessed: Assessment, leavers: readonly Leaver[]): readonly Lea
   return leavers
     .filter((leaver) => leaver.machine.look.kind === "running")
     .toSorted((a, b) => weight(a) - weight(b) || (a.fact.name < b.fact.name ? -1 : 1));
+}
+
+function mayStillTake(name: MachineName, until: number): string {
+  return `${name} waits in maintenance mode with the key that a configuration was sent to, which may still arrive; it is released at ${rfc3339(until)}, or wiped when it takes it.`;
+}
+
+/** What leaves and was not heard yet, or only just went silent, is waited for like what may be disturbed later. */
+function unheard(leaver: Leaver): Removal[] {
+  const { fact, machine } = leaver;
+  const { look } = machine;
+  if (look.kind === "not-asked") return [waits(fact, "WaitingForTurn", `${fact.name} leaves; it is looked at first.`)];
+  if (look.kind !== "silent" || isGone(leaver)) return [];
+  const message = `${fact.name} left the list and does not answer since ${rfc3339(look.since)}. After a minute it counts as gone, and its member of etcd is removed; bring it back to have it wiped.`;
+  return [waits(fact, "MachineUnreachable", message)];
 }
 
 /** Nobody answers as this machine, and it is not only rebooting. */
