@@ -43,7 +43,7 @@ export const eventCatalogue = {
   MachineJoined: {
     type: "Normal",
     on: machineAndParents,
-    when: "A machine runs with its configuration for the first time. While the control plane is not ready only pools say so.",
+    when: "A machine runs with its configuration for the first time. Not told while the control plane is not ready, as when a cluster is made.",
     did: "joined the cluster",
   },
   Ready: { type: "Normal", on: turning, when: "The condition Ready turned True; on a TalosMachine after it was not." },

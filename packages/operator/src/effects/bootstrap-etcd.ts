@@ -138,7 +138,6 @@ export const bootstrapEtcd = defineSend("BootstrapEtcd", {
   disrupts: "nothing",
   intent: "Bootstrap",
   retry,
-  before: { unpaused },
   checks: {
     imageThere: async (asked) => {
       const { action, client, effects } = asked;
@@ -151,6 +150,8 @@ export const bootstrapEtcd = defineSend("BootstrapEtcd", {
       effects.session.noteSent(rememberedAs(awaitedImage), "refused", detail);
       return "not-now";
     },
+    // Not each time that it waits for its image.
+    unpaused,
     ...everyOther,
     waitingEtcd: async (asked) => {
       const etcd = await asked.ask(etcdWithData);

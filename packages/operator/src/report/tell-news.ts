@@ -26,7 +26,7 @@ export function tellWritten(seen: Observed, before: ClusterFacts, after: Cluster
 
 /**
  * Tells one thing on the machine, its pool and the object that the cluster was made from. Before etcd is bootstrapped only pools say that machines were
- * configured, and while the control plane is not ready only they say who joined: a cluster that is made would cost the API many more requests.
+ * configured, and while the control plane is not ready nobody says who joined, for `Ready` comes next: a cluster that is made would cost the API many more requests.
  */
 export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events: Telling): void {
   const root = rootOf(seen.controlPlane);
@@ -48,10 +48,7 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
     for (const object of [pool, ...(facts.bootstrapDone === undefined ? [] : root)]) events.gather(object, reason, name);
     return;
   }
-  if (!isReady && reason === "MachineJoined") {
-    events.gather(pool, reason, name);
-    return;
-  }
+  if (reason === "MachineJoined" && !isReady) return;
   for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name]));
   for (const object of [pool, ...root]) events.gather(object, reason, name);
 }

@@ -54,8 +54,8 @@ export const independentAddonFaults: readonly Mutant[] = [
     edits: [
       release(
         "decide",
-        'if (isElsewhere(seen))\n    return acting(seen, { kind: "remove-finalizer" }, [',
-        'if (isElsewhere(seen) && status.revision === -1)\n    return acting(seen, { kind: "remove-finalizer" }, [',
+        'if (isElsewhere(seen))\n    return letGo("AddonLeft"',
+        'if (isElsewhere(seen) && status.revision === -1)\n    return letGo("AddonLeft"',
       ),
     ],
   },
@@ -66,8 +66,8 @@ export const independentAddonFaults: readonly Mutant[] = [
     edits: [
       release(
         "decide",
-        'if (cluster.kind === "absent" || cluster.kind === "going")\n    return acting',
-        'if (cluster.kind === "absent")\n    return acting',
+        'if (cluster.kind === "absent" || cluster.kind === "going")\n    return letGo',
+        'if (cluster.kind === "absent")\n    return letGo',
       ),
     ],
   },
@@ -81,13 +81,7 @@ export const independentAddonFaults: readonly Mutant[] = [
     name: "addon-resolved-version-not-kept",
     about: "an edit of the values brings the newest chart along, though no version was asked for anew",
     tests: releases,
-    edits: [
-      release(
-        "decide",
-        "digest: chart.digest,\n        ...(kubeVersion === undefined ? {} : { kubeVersion }),\n        asked,",
-        "digest: chart.digest,\n        ...(kubeVersion === undefined ? {} : { kubeVersion }),\n        asked: '',",
-      ),
-    ],
+    edits: [release("decide", "...optional, asked }", "...optional, asked: '' }")],
   },
   {
     name: "addon-ended-runs-left",

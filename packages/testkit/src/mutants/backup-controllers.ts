@@ -39,7 +39,7 @@ export const backupControllerFaults: readonly Mutant[] = [
     name: "backup-started-out-of-turn",
     about: "starts a run that nobody knows any more beside as many as may run at once (O8)",
     tests: [`${controllers}/talosetcdbackup/decide.test.ts`],
-    edits: [edit("talosetcdbackup/decide.ts", "return othersRunning < RUNS_AT_ONCE;", "return othersRunning >= 0;")],
+    edits: [edit("talosetcdbackup/decide.ts", "othersRunning < RUNS_AT_ONCE ? {", "othersRunning >= 0 ? {")],
   },
   {
     name: "backup-twice-at-once",

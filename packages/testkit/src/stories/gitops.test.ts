@@ -71,6 +71,7 @@ test("tools follow a cluster that is made, changed, paused and deleted", () =>
     await world.start();
     await world.until("told", async () => (await world.condition(kinds.worker, "Ready"))?.reason === "WaitingForMachines");
     await world.until("machines told", async () => (await firstOf(world, "TalosMachine")).status?.conditions !== undefined);
+    await world.until("the cluster told", async () => (await world.condition(kinds.cluster, "Ready")) !== undefined);
     await record(world, "creating");
     await finished(world);
     await record(world, "finished");

@@ -281,6 +281,7 @@ describe("a reference that gives nothing to connect to", () => {
         await world.start();
         await world.until("founded", async () => (await world.condition(kinds.controlPlane, "Bootstrapped"))?.status === "True");
         await world.until("said", async () => (await addressReason(world, "absent")) === reason);
+        await world.until("said of the pool", async () => (await world.condition(kinds.worker, "AddressResolved")) !== undefined);
         assert.match((await world.condition(kinds.worker, "AddressResolved"))?.message ?? "", says);
         assert.deepEqual(
           world.sent.filter((call) => !call.endsWith("10.5.0.1")),

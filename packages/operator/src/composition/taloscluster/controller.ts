@@ -32,7 +32,7 @@ import type { ForeseenCluster } from "./dry-run.ts";
 const FIELD_MANAGER = "talos-operator/taloscluster";
 const STATUS_EVERY_MS = 2_000;
 /** The first words sum up those of control plane and pool. */
-const WRITTEN = { firstWordsMs: 3_000 };
+const WRITTEN = { firstWordsMs: 2_000 };
 /** Clusters that are worked on at once: passes wait for the API most of their time, and what a person changed passes through here first. */
 const WORKERS = 16;
 /** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */

@@ -28,8 +28,7 @@ async function begin() {
     random: createSeededRandom(1),
   });
   let own: OwnWrite | undefined;
-  let answered: string | undefined;
-  const latest = createLatest(informer, client, time.clock, { last: () => own, answered: () => answered });
+  const latest = createLatest(informer, client, time.clock, { last: () => own });
   const stop = new AbortController();
   void informer.run(stop.signal);
   await time.advance(100);
@@ -41,10 +40,6 @@ async function begin() {
     wrote: (word: string, after = 0) => {
       const { metadata } = api.put(path, saying(word));
       own = { sentAt: time.clock.now(), resourceVersion: String(Number(metadata?.resourceVersion) + after) };
-    },
-    /** This process was just answered the object in the version that the cache shows, or in one that comes `after` that. */
-    answered: (after = 0) => {
-      answered = String(Number(informer.store.get(controlPlane(1).metadata)?.metadata.resourceVersion) + after);
     },
     reads: () => api.requests.filter(({ method, path: asked }) => method === "GET" && asked.endsWith("/demo")).length,
     latest,
@@ -105,23 +100,6 @@ test("a cache that does not show yet what this process wrote proves nothing", as
   await world.time.advance(60_000);
   world.wrote("disable", 1);
   await world.time.advance(10);
-  assert.equal(await world.word(), "disable");
-  assert.equal(world.reads(), 1);
-  world.stop();
-});
-
-test("a cache that shows what this process was just answered is as new as that", async () => {
-  const world = await begin();
-  await world.time.advance(60_000);
-  world.answered();
-  assert.equal(await world.word(), "reconcile");
-  assert.equal(world.reads(), 0);
-  // What comes by the watch since is newer still.
-  world.put("disable");
-  await world.time.advance(10);
-  assert.equal(await world.word(), "disable");
-  assert.equal(world.reads(), 0);
-  world.answered(1);
   assert.equal(await world.word(), "disable");
   assert.equal(world.reads(), 1);
   world.stop();

@@ -3,14 +3,13 @@ import { compareResourceVersions, keyText } from "@talos-operator/kube-runtime";
 import type { Informer, KubeClient, KubeObject, ObjectKey } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
-import { ANSWER_LASTS_MS } from "./own-writes.ts";
 import type { OwnWrites } from "./own-writes.ts";
 
 /**
  * A watch tells changes in their order: while it has gone on telling for so long, and told one so lately, nothing older than this is missing. One that stood
  * still begins with what is old, and so may a list that comes as a watch.
  */
-const HEARD_WITHIN_MS = ANSWER_LASTS_MS;
+const HEARD_WITHIN_MS = 2_000;
 
 /** Objects of one kind as they are now, or were a moment ago; `undefined` = there is none. @throws KubeApiError */
 export type Latest<T> = (key: ObjectKey) => Promise<T | undefined>;
@@ -45,14 +44,9 @@ export function createLatest<T extends KubeObject>(informer: Informer<T>, client
     const { resourceVersion } = informer.status();
     return resourceVersion !== undefined && (compareResourceVersions(resourceVersion, own.resourceVersion) ?? -1) >= 0;
   };
-  const showsAnswer = (key: ObjectKey): boolean => {
-    const answered = writes?.answered(informer.type, key);
-    const version = informer.store.get(key)?.metadata?.resourceVersion;
-    return answered !== undefined && version !== undefined && (compareResourceVersions(version, answered) ?? -1) >= 0;
-  };
   return async (key) => {
     const now = clock.now();
-    return isMoving(now) || showsOwnWrite(now) || showsAnswer(key) ? informer.store.get(key) : read(key);
+    return isMoving(now) || showsOwnWrite(now) ? informer.store.get(key) : read(key);
   };
 }
 

@@ -13,11 +13,6 @@ const stored = (resourceVersion: string): object => ({
 
 /** What is noted of a request that takes a second and is answered so. */
 async function noted(request: KubeRequest, status: number, body: unknown): Promise<unknown> {
-  const { writes } = await sent(request, status, body);
-  return writes.last(talosMachineResource);
-}
-
-async function sent(request: KubeRequest, status: number, body: unknown) {
   let now = 1_000;
   const transport: KubeTransport = {
     send() {
@@ -29,7 +24,7 @@ async function sent(request: KubeRequest, status: number, body: unknown) {
   };
   const { kube, writes } = notingWrites(transport, { now: () => now });
   await kube.send(request);
-  return { writes, pass: (ms: number) => (now += ms) };
+  return writes.last(talosMachineResource);
 }
 
 const fresh = { sentAt: 1_000, resourceVersion: "8" };
@@ -49,19 +44,3 @@ for (const { name, request, status = 200, want } of [
   { name: "nor does what is read", request: { method: "GET", path: `${path}/demo` } as const, want: undefined },
 ])
   test(name, async () => assert.deepEqual(await noted(request, status, stored("8")), want));
-
-test("an answer tells the version of the object that was asked for, whatever was asked, for two seconds from the question", async () => {
-  const key = { namespace: "default", name: "demo" };
-  const body = { ...stored("8"), metadata: { ...key, resourceVersion: "8" } };
-  for (const request of [patch(), { method: "GET", path: `${path}/demo` } as const]) {
-    const { writes, pass } = await sent(request, 200, body);
-    assert.equal(writes.answered(talosMachineResource, key), "8");
-    assert.equal(writes.answered(talosMachineResource, { ...key, name: "other" }), undefined);
-    pass(999);
-    assert.equal(writes.answered(talosMachineResource, key), "8");
-    pass(1);
-    assert.equal(writes.answered(talosMachineResource, key), undefined);
-  }
-  const { writes } = await sent({ method: "DELETE", path: `${path}/demo` }, 200, body);
-  assert.equal(writes.answered(talosMachineResource, key), undefined, "what is deleted is answered as it was");
-});

@@ -182,8 +182,7 @@ function afterInspection(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
     return over(unknownDrift(release, `The run ${run.name} did not end in its time.`, now));
   if (state.kind === "absent" && seen.cluster.kind !== "present")
     return over(unknownDrift(release, unstartable(seen.cluster).message, now));
-  const isTurn = state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE;
-  return { ...acting(seen, isTurn ? { kind: "start", run } : { kind: "none" }), requeueAfterMs: LOOK_MS };
+  return { ...acting(seen, startOf(seen, run, state)), requeueAfterMs: LOOK_MS };
 }
 
 /** What a run is for. */
@@ -219,10 +218,12 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
   const id = addonRunId(uid, errand.task, `${generation}/${tried ?? ""}/${attempts}/${status.endedRuns?.at(-1) ?? ""}`);
   const run: AddonRun = { name: addonRunName(id), id, ...errand, ...timesOfRun(now, taskTimeoutMs(release)) };
   const message = `${doing(errand, release)} ${namespace}/${name}${attempts === 0 ? "" : `, try ${attempts + 1}`}, by the run ${run.name}.`;
-  return {
-    act: { kind: "begin", run },
-    fields: {
-      ...fieldsOf(release),
+  return busy(
+    seen,
+    "Installing",
+    message,
+    { kind: "begin", run },
+    {
       run,
       nextAttemptTime: undefined,
       releaseName: name,
@@ -231,11 +232,7 @@ function begin(seen: ReleaseSeen, errand: Errand, { name, namespace }: ReleaseWi
       ...(tried === undefined || status.failedInputs === tried ? {} : { failedInputs: undefined, attempts: undefined }),
       ...(isManifestsRelease(release) ? { manifests: { ...status.manifests, inventory: inventoryOf(release) } } : {}),
     },
-    conditions: conditionsOf(seen, "Installing", message),
-    isBusy: true,
-    news: [],
-    requeueAfterMs: LOOK_MS,
-  };
+  );
 }
 
 function doing({ task, revision }: Errand, release: TalosClusterAddonRelease): string {
@@ -254,47 +251,25 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
   const words = isManifestsRelease(release)
     ? appliedWordsOf(release)
     : `${status?.chart?.name ?? "The chart"} ${status?.chart?.version ?? ""} is deployed as revision ${status?.revision ?? 0}${held}`;
-  const fields = {
-    ...fieldsOf(release),
-    nextAttemptTime: undefined,
-    failedInputs: undefined,
-    attempts: undefined,
-    rolledBack: rememberedRollback(release),
-  };
-  const base = { act: { kind: "none" }, isBusy: false, news: [] } as const;
-  if (health === undefined || health.kind === "gone") {
-    const ready = findCondition(status?.conditions, "Ready");
-    const isKnown = ready?.reason === "Installed" || ready?.reason === "WorkloadsNotReady";
-    const [reason, message] = isKnown ? [ready.reason as ReadyReason, ready.message] : (["Installed", `${words}.`] as const);
-    return { ...base, fields, conditions: conditionsOf(seen, reason, message), requeueAfterMs: health === undefined ? WAIT_MS : 0 };
+  const fields = { ...untried, rolledBack: rememberedRollback(release) };
+  const told = findCondition(status?.conditions, "Ready");
+  const isLooking = health?.kind === "looking";
+  if (health === undefined || health.kind === "gone" || isLooking) {
+    const isKnown =
+      told?.reason === "Installed" || told?.reason === "WorkloadsNotReady" || (isLooking && told?.reason === "ClusterNotReachable");
+    const requeueAfterMs = isLooking ? health.lookAgainMs : health === undefined ? WAIT_MS : 0;
+    if (isKnown) return waiting(seen, told.reason as ReadyReason, told.message, requeueAfterMs, fields);
+    return isLooking
+      ? waiting(seen, "Installing", `${words}. What it runs is being looked at.`, requeueAfterMs, fields)
+      : waiting(seen, "Installed", `${words}.`, requeueAfterMs, fields);
   }
-  if (health.kind === "looking") {
-    const ready = findCondition(status?.conditions, "Ready");
-    const isKnown = ready?.reason === "Installed" || ready?.reason === "WorkloadsNotReady" || ready?.reason === "ClusterNotReachable";
-    const [reason, message] = isKnown
-      ? [ready.reason as ReadyReason, ready.message]
-      : (["Installing", `${words}. What it runs is being looked at.`] as const);
-    return { ...base, fields, conditions: conditionsOf(seen, reason, message), requeueAfterMs: health.lookAgainMs };
-  }
-  const known = { ...fields, readyWorkloads: health.ready };
-  if (health.kind === "unreachable")
-    return {
-      ...base,
-      fields,
-      conditions: conditionsOf(seen, "ClusterNotReachable", `${words}. ${health.message}`),
-      requeueAfterMs: health.lookAgainMs,
-    };
+  if (health.kind === "unreachable") return waiting(seen, "ClusterNotReachable", `${words}. ${health.message}`, health.lookAgainMs, fields);
   const [waits] = health.waiting;
   const others = health.waiting.length > 1 ? `, and ${health.waiting.length - 1} more` : "";
-  return {
-    ...base,
-    fields: known,
-    conditions:
-      waits === undefined
-        ? conditionsOf(seen, "Installed", `${words}.`)
-        : conditionsOf(seen, "WorkloadsNotReady", `${words}. Waiting for ${waits}${others}.`),
-    requeueAfterMs: health.lookAgainMs,
-  };
+  const known = { ...fields, readyWorkloads: health.ready };
+  return waits === undefined
+    ? waiting(seen, "Installed", `${words}.`, health.lookAgainMs, known)
+    : waiting(seen, "WorkloadsNotReady", `${words}. Waiting for ${waits}${others}.`, health.lookAgainMs, known);
 }
 
 // --- while something runs
@@ -304,30 +279,22 @@ function afterRun(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   if (state.kind === "ended") return ending(seen, run, state.result);
   if (isLate(run, seen.now, taskTimeoutMs(seen.release))) {
     const why = state.kind === "waiting" ? `did not begin: ${state.why}` : "did not end in its time";
-    return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ${why}.`, mayRepeat: true });
+    return endOfTry(seen, run, clientFailed(run, why));
   }
   // Nobody has started it, and the spec was edited: what it would install now is not what it was begun for.
   if (state.kind === "absent" && isOfAnEarlierSpec(seen, run))
-    return {
-      ...waiting(seen, "Installing", "The spec was edited: what it asks for is begun anew.", 0),
-      fields: { ...fieldsOf(seen.release), ...ended(seen.release, run) },
-    };
+    return waiting(seen, "Installing", "The spec was edited: what it asks for is begun anew.", 0, ended(seen.release, run));
   // Nobody has started it, and by now nobody can: it is begun anew when it can be.
   if (state.kind === "absent" && seen.cluster.kind !== "present") return endOfTry(seen, run, unstartable(seen.cluster));
   const waits =
     state.kind === "waiting" ? ` It waits: ${state.why}.` : seen.wish.kind === "missing" ? ` It cannot begin: ${seen.wish.message}` : "";
-  return {
-    act: state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" },
-    fields: fieldsOf(seen.release),
-    conditions: conditionsOf(
-      seen,
-      "Installing",
-      `${isManifestsRelease(seen.release) ? "The worker" : "Helm"} is at work, by the run ${run.name}.${waits}`,
-    ),
-    isBusy: true,
-    news: [],
-    requeueAfterMs: LOOK_MS,
-  };
+  const who = isManifestsRelease(seen.release) ? "The worker" : "Helm";
+  return busy(seen, "Installing", `${who} is at work, by the run ${run.name}.${waits}`, startOf(seen, run, state));
+}
+
+/** A run that nobody has started begins when there is room. */
+export function startOf({ othersRunning }: ReleaseSeen, run: AddonRun, { kind }: AddonRunState): ReleaseAct {
+  return kind === "absent" && othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" };
 }
 
 function isOfAnEarlierSpec({ wish }: ReleaseSeen, { task, inputs }: AddonRun): boolean {
@@ -352,8 +319,7 @@ export function taskTimeoutMs(release: TalosClusterAddonRelease): number {
 }
 
 function ending(seen: ReleaseSeen, run: AddonRun, result: AddonResult | undefined): ReleaseDecision {
-  if (result === undefined)
-    return endOfTry(seen, run, { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true });
+  if (result === undefined) return endOfTry(seen, run, clientFailed(run, "ended without a result"));
   if (result.kind === "failed")
     return run.task === "rollback" && result.reason === "bad-task"
       ? unknownRevision(seen, run, failureOf(result))
@@ -362,11 +328,11 @@ function ending(seen: ReleaseSeen, run: AddonRun, result: AddonResult | undefine
   if (result.kind === "applied" && run.task === "apply") return applied(seen, run, result);
   if (result.kind === "rolled-back" && run.task === "rollback") return rolledBack(seen, run, result);
   if (result.kind === "manifests-applied" && run.task === "apply") return manifestsApplied(seen, run, result);
-  return endOfTry(seen, run, {
-    reason: "HelmClientFailed",
-    message: `The run ${run.name} told a result of another task.`,
-    mayRepeat: true,
-  });
+  return endOfTry(seen, run, clientFailed(run, "told a result of another task"));
+}
+
+function clientFailed({ name }: AddonRun, why: string): Failure {
+  return { reason: "HelmClientFailed", message: `The run ${name} ${why}.`, mayRepeat: true };
 }
 
 function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): ReleaseDecision {
@@ -374,68 +340,36 @@ function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): Relea
   const { chart, revision } = result;
   const asked = wish.kind === "there" && wish.wish.inputs === run.inputs && !isManifestsWish(wish.wish) ? wish.wish.asked : "";
   const message = `${chart.name} ${chart.version} is deployed as revision ${revision.number}.`;
-  const { kubeVersion, appVersion } = chart;
-  return {
-    act: { kind: "none" },
-    fields: {
-      ...fieldsOf(release),
-      ...ended(release, run),
-      ...untried,
-      inputs: run.inputs,
-      revision: revision.number,
-      lastDeployed: rfc3339(revision.at),
-      chart: {
-        name: chart.name,
-        version: chart.version,
-        ...(appVersion === undefined ? {} : { appVersion }),
-        digest: chart.digest,
-        ...(kubeVersion === undefined ? {} : { kubeVersion }),
-        asked,
-      },
-      ...historyFields(result.history, result.objects),
-      rolledBack: afterEdit(release),
-      drift: driftAfterApply(release, seen.now),
-      helmVersion: result.helm,
-      ...(result.adopted === true ? { isAdopted: true } : {}),
-    },
-    conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
-    isBusy: false,
-    news: [
-      ...(result.isNew ? [{ reason: "AddonInstalled", note: message } as const] : []),
-      ...(run.beyond === undefined
-        ? []
-        : [{ reason: "AddonDriftReverted", note: `What others changed of revision ${run.beyond} is taken back.` } as const]),
-    ],
-    requeueAfterMs: 0,
+  const { name, version, digest, kubeVersion, appVersion } = chart;
+  const optional = { ...(appVersion === undefined ? {} : { appVersion }), ...(kubeVersion === undefined ? {} : { kubeVersion }) };
+  const fields = {
+    ...deployed(seen, result),
+    inputs: run.inputs,
+    chart: { name, version, digest, ...optional, asked },
+    rolledBack: afterEdit(release),
+    ...(result.adopted === true ? { isAdopted: true } : {}),
   };
+  return over(seen, run, message, fields, [
+    ...(result.isNew ? [{ reason: "AddonInstalled", note: message } as const] : []),
+    ...(run.beyond === undefined
+      ? []
+      : [{ reason: "AddonDriftReverted", note: `What others changed of revision ${run.beyond} is taken back.` } as const]),
+  ]);
 }
 
-function rolledBack(seen: ReleaseSeen, run: AddonRun, { revision, history, objects, helm }: RolledBackResult): ReleaseDecision {
-  const { release } = seen;
+function rolledBack(seen: ReleaseSeen, run: AddonRun, result: RolledBackResult): ReleaseDecision {
+  const { revision } = result;
   const message = `Revision ${run.revision ?? 0} is deployed again, as revision ${revision.number}: a person asked for it.`;
-  return {
-    act: { kind: "none" },
-    fields: {
-      ...fieldsOf(release),
-      ...ended(release, run),
-      ...untried,
-      inputs: revision.inputs,
-      revision: revision.number,
-      lastDeployed: rfc3339(revision.at),
-      chart: chartAfter(release, revision),
-      rolledBack: {
-        ...(run.revision === undefined ? {} : { to: run.revision }),
-        ...(run.inputs === undefined ? {} : { from: run.inputs }),
-      },
-      ...historyFields(history, objects),
-      drift: driftAfterApply(release, seen.now),
-      helmVersion: helm,
+  const fields = {
+    ...deployed(seen, result),
+    inputs: revision.inputs,
+    chart: chartAfter(seen.release, revision),
+    rolledBack: {
+      ...(run.revision === undefined ? {} : { to: run.revision }),
+      ...(run.inputs === undefined ? {} : { from: run.inputs }),
     },
-    conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
-    isBusy: false,
-    news: [{ reason: "AddonRolledBack", note: message }],
-    requeueAfterMs: 0,
   };
+  return over(seen, run, message, fields, [{ reason: "AddonRolledBack", note: message }]);
 }
 
 /** Helm has no such revision: nothing is changed, and what runs is as ready as it was. */
@@ -443,37 +377,35 @@ function unknownRevision(seen: ReleaseSeen, run: AddonRun, { message }: Failure)
   const { release } = seen;
   const chart = release.status?.chart;
   const runs = `${chart?.name ?? "The chart"} ${chart?.version ?? ""} is deployed as revision ${release.status?.revision ?? 0}.`;
-  return {
-    act: { kind: "none" },
-    fields: { ...fieldsOf(release), ...ended(release, run), ...untried, rolledBack: refusedRollback(release, run, message) },
-    conditions: conditionsOf(seen, "Installing", `${runs} What it runs is being looked at.`),
-    isBusy: false,
-    news: [{ reason: "AddonFailed", note: message }],
-    requeueAfterMs: 0,
-  };
+  const fields = { rolledBack: refusedRollback(release, run, message) };
+  return over(seen, run, runs, fields, [{ reason: "AddonFailed", note: message }]);
 }
 
 function manifestsApplied(seen: ReleaseSeen, run: AddonRun, result: ManifestsAppliedResult): ReleaseDecision {
   const { release } = seen;
-  const fields = { ...fieldsOf(release), ...ended(release, run), ...untried, inputs: run.inputs, ...appliedFields(release, result) };
+  const fields = { inputs: run.inputs, ...appliedFields(release, result) };
   const message = `${appliedWords(result.objects, result.kept)}.`;
   // What is applied once more every hour is no news.
   const isNews = release.status?.inputs !== run.inputs || result.pruned > 0;
-  return {
-    act: { kind: "none" },
-    fields,
-    conditions: conditionsOf(seen, "Installing", `${message} What it runs is being looked at.`),
-    isBusy: false,
-    news: isNews ? [{ reason: "AddonInstalled", note: message }] : [],
-    requeueAfterMs: 0,
-  };
+  return over(seen, run, message, fields, isNews ? [{ reason: "AddonInstalled", note: message }] : []);
 }
 
 /** No try is waited for, and none counts. */
 const untried = { failedInputs: undefined, attempts: undefined, nextAttemptTime: undefined } as const;
 
-function historyFields(history: readonly Revision[], { total, workloads }: AppliedResult["objects"]): ReleaseFields {
-  return { history: history.slice(0, 10).map(revisionField), objects: total, workloads: workloads.slice(0, 20), readyWorkloads: undefined };
+/** What Helm tells of a revision that is deployed by now. */
+function deployed({ release, now }: ReleaseSeen, told: AppliedResult | RolledBackResult): ReleaseFields {
+  const { revision, history, objects, helm } = told;
+  return {
+    revision: revision.number,
+    lastDeployed: rfc3339(revision.at),
+    history: history.slice(0, 10).map(revisionField),
+    objects: objects.total,
+    workloads: objects.workloads.slice(0, 20),
+    readyWorkloads: undefined,
+    drift: driftAfterApply(release, now),
+    helmVersion: helm,
+  };
 }
 
 function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: HelmFailed): ReleaseDecision {
@@ -486,29 +418,23 @@ function endOfTry(seen: ReleaseSeen, run: AddonRun, failure: Failure, told?: Hel
   const message = `${failure.message}${back === undefined ? "" : ` Revision ${back} is deployed again.`}`;
   const isNews = !isSame || findCondition(release.status?.conditions, "Ready")?.reason !== failure.reason;
   const history = told?.history?.slice(0, 10).map(revisionField);
-  const deployed = told?.history?.find(({ status }) => status === "deployed");
-  return {
-    act: { kind: "none" },
-    fields: {
-      ...fieldsOf(release),
-      ...ended(release, run),
-      ...nameAfterFailure(release, told),
-      ...(tried === undefined ? {} : { failedInputs: tried }),
-      ...(mayHaveChanged(release, run, told) ? { inputs: undefined } : {}),
-      attempts,
-      nextAttemptTime: rfc3339(now + pauseMs),
-      ...(history === undefined ? {} : { history }),
-      ...(deployed === undefined ? {} : { revision: deployed.number }),
-      ...(told?.helm === undefined ? {} : { helmVersion: told.helm }),
-    },
-    conditions: conditionsOf(seen, failure.reason, message),
-    isBusy: false,
-    news: [
-      ...(isNews ? [{ reason: "AddonFailed", note: message } as const] : []),
-      ...(back === undefined ? [] : [{ reason: "AddonRolledBack", note: `Revision ${back} is deployed again.` } as const]),
-    ],
-    requeueAfterMs: pauseMs,
+  const runs = told?.history?.find(({ status }) => status === "deployed");
+  const fields = {
+    ...ended(release, run),
+    ...nameAfterFailure(release, told),
+    ...(tried === undefined ? {} : { failedInputs: tried }),
+    ...(mayHaveChanged(release, run, told) ? { inputs: undefined } : {}),
+    attempts,
+    nextAttemptTime: rfc3339(now + pauseMs),
+    ...(history === undefined ? {} : { history }),
+    ...(runs === undefined ? {} : { revision: runs.number }),
+    ...(told?.helm === undefined ? {} : { helmVersion: told.helm }),
   };
+  const news = [
+    ...(isNews ? [{ reason: "AddonFailed", note: message } as const] : []),
+    ...(back === undefined ? [] : [{ reason: "AddonRolledBack", note: `Revision ${back} is deployed again.` } as const]),
+  ];
+  return saying(seen, failure.reason, message, fields, { news, requeueAfterMs: pauseMs });
 }
 
 /** What was installed before may be there by halves: whoever goes back to it installs it anew. Where it is whole the worker finds that out, and makes no revision. */
@@ -535,50 +461,32 @@ function decideDeletion(seen: ReleaseSeen): ReleaseDecision {
   // Nothing was ever begun.
   if (releaseName === undefined || releaseNamespace === undefined) return acting(seen, { kind: "remove-finalizer" });
   const name = `${releaseNamespace}/${releaseName}`;
+  const letGo = (reason: ReleaseNews["reason"], note: string): ReleaseDecision =>
+    acting(seen, { kind: "remove-finalizer" }, [{ reason, note }]);
   const told = run?.task === "uninstall" && seen.run?.kind === "ended" ? seen.run.result : undefined;
-  if (told?.kind === "uninstalled")
-    return acting(seen, { kind: "remove-finalizer" }, [{ reason: "AddonUninstalled", note: `${name} is uninstalled.` }]);
+  if (told?.kind === "uninstalled") return letGo("AddonUninstalled", `${name} is uninstalled.`);
   if (told?.kind === "manifests-removed")
-    return acting(seen, { kind: "remove-finalizer" }, [
-      { reason: "AddonUninstalled", note: `${told.deleted} objects of ${name} are deleted${keptWords(told.kept)}.` },
-    ]);
+    return letGo("AddonUninstalled", `${told.deleted} objects of ${name} are deleted${keptWords(told.kept)}.`);
   // Who asks another cluster would find nothing there.
   if (isElsewhere(seen))
-    return acting(seen, { kind: "remove-finalizer" }, [
-      { reason: "AddonLeft", note: `${name} is left as it is in the cluster ${status.cluster ?? ""}: spec.clusterRef names another one.` },
-    ]);
+    return letGo("AddonLeft", `${name} is left as it is in the cluster ${status.cluster ?? ""}: spec.clusterRef names another one.`);
   // When the cluster goes, nothing is uninstalled: its machines are wiped.
   if (cluster.kind === "absent" || cluster.kind === "going")
-    return acting(seen, { kind: "remove-finalizer" }, [
-      { reason: "AddonLeft", note: `${name} is left as it is: the cluster is gone, or going.` },
-    ]);
+    return letGo("AddonLeft", `${name} is left as it is: the cluster is gone, or going.`);
   // A person holds it up, and may let it go on at any time.
   if (cluster.kind === "paused" && run?.task !== "uninstall")
-    return { ...waiting(seen, "Deleting", cluster.message), fields: { ...fieldsOf(release), uninstallStartTime: undefined } };
+    return waiting(seen, "Deleting", cluster.message, WAIT_MS, { uninstallStartTime: undefined });
   const since = Date.parse(status.uninstallStartTime ?? "");
   // A clock that was set back must not make it wait for longer than it would have.
-  if (Number.isNaN(since) || since > now)
-    return {
-      ...waiting(seen, "Deleting", "It is uninstalled.", 0),
-      fields: { ...fieldsOf(release), uninstallStartTime: rfc3339(now) },
-    };
+  if (Number.isNaN(since) || since > now) return waiting(seen, "Deleting", "It is uninstalled.", 0, { uninstallStartTime: rfc3339(now) });
   if (now - since >= REMOVAL_MS)
-    return acting(seen, { kind: "remove-finalizer" }, [
-      { reason: "AddonLeft", note: `${name} is left as it is: it could not be uninstalled in ten minutes. ${lastWords(release)}`.trim() },
-    ]);
+    return letGo("AddonLeft", `${name} is left as it is: it could not be uninstalled in ten minutes. ${lastWords(release)}`.trim());
   // What was begun is not waited for: its lock is released by the run that uninstalls.
   if (run !== undefined && run.task !== "uninstall")
-    return {
-      ...waiting(seen, "Deleting", "What was being installed is ended first.", 0),
-      fields: { ...fieldsOf(release), ...ended(release, run), attempts: undefined, failedInputs: undefined, nextAttemptTime: undefined },
-    };
+    return waiting(seen, "Deleting", "What was being installed is ended first.", 0, { ...ended(release, run), ...untried });
   if (run !== undefined) return afterUninstall(seen, run);
   // Tries to install count no longer.
-  if (status.failedInputs !== undefined)
-    return {
-      ...waiting(seen, "Deleting", "It is uninstalled.", 0),
-      fields: { ...fieldsOf(release), failedInputs: undefined, attempts: undefined, nextAttemptTime: undefined },
-    };
+  if (status.failedInputs !== undefined) return waiting(seen, "Deleting", "It is uninstalled.", 0, untried);
   const nextAt = Date.parse(status.nextAttemptTime ?? "");
   if (now < nextAt && nextAt - now <= HOPELESS_RETRY_MS)
     return waiting(seen, "Deleting", lastWords(release), Math.min(nextAt - now, since + REMOVAL_MS - now));
@@ -599,19 +507,12 @@ function afterUninstall(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
         ? failureOf(result)
         : result?.kind === "manifests-failed"
           ? failureOfManifests(result)
-          : { reason: "HelmClientFailed", message: `The run ${run.name} ended without a result.`, mayRepeat: true };
+          : clientFailed(run, "ended without a result");
     const decision = endOfTry(seen, run, { ...failure, mayRepeat: true });
     return { ...decision, conditions: conditionsOf(seen, "Deleting", failure.message) };
   }
   const waits = state.kind === "waiting" ? ` It waits: ${state.why}.` : "";
-  return {
-    act: state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" },
-    fields: fieldsOf(seen.release),
-    conditions: conditionsOf(seen, "Deleting", `Uninstalling, by the run ${run.name}.${waits}`),
-    isBusy: true,
-    news: [],
-    requeueAfterMs: LOOK_MS,
-  };
+  return busy(seen, "Deleting", `Uninstalling, by the run ${run.name}.${waits}`, startOf(seen, run, state));
 }
 
 function lastWords({ status }: TalosClusterAddonRelease): string {
@@ -622,25 +523,40 @@ function lastWords({ status }: TalosClusterAddonRelease): string {
 
 function acting(seen: ReleaseSeen, act: ReleaseAct, news: readonly ReleaseNews[] = []): ReleaseDecision {
   const ready = findCondition(seen.release.status?.conditions, "Ready");
-  const reason = (ready?.reason ?? "Installing") as ReadyReason;
-  return {
-    act,
-    fields: fieldsOf(seen.release),
-    conditions: conditionsOf(seen, reason, ready?.message ?? "It is being looked at."),
-    isBusy: false,
-    news,
-  };
+  return saying(seen, (ready?.reason ?? "Installing") as ReadyReason, ready?.message ?? "It is being looked at.", {}, { act, news });
 }
 
-function waiting(seen: ReleaseSeen, reason: ReadyReason, message: string, requeueAfterMs = WAIT_MS): ReleaseDecision {
-  return {
-    act: { kind: "none" },
-    fields: fieldsOf(seen.release),
-    conditions: conditionsOf(seen, reason, message),
-    isBusy: false,
-    news: [],
-    requeueAfterMs,
-  };
+function waiting(
+  seen: ReleaseSeen,
+  reason: ReadyReason,
+  message: string,
+  requeueAfterMs = WAIT_MS,
+  over: ReleaseFields = {},
+): ReleaseDecision {
+  return saying(seen, reason, message, over, { requeueAfterMs });
+}
+
+/** A run that is at work, or about to be. */
+function busy(seen: ReleaseSeen, reason: ReadyReason, message: string, act: ReleaseAct, over: ReleaseFields = {}): ReleaseDecision {
+  return saying(seen, reason, message, over, { act, isBusy: true, requeueAfterMs: LOOK_MS });
+}
+
+/** A run that is over, and what it left is looked at in the next pass. */
+function over(seen: ReleaseSeen, run: AddonRun, words: string, fields: ReleaseFields, news: readonly ReleaseNews[]): ReleaseDecision {
+  const all = { ...ended(seen.release, run), ...untried, ...fields };
+  return saying(seen, "Installing", `${words} What it runs is being looked at.`, all, { news, requeueAfterMs: 0 });
+}
+
+/** @param over fields of the status that become others */
+function saying(
+  seen: ReleaseSeen,
+  reason: ReadyReason,
+  message: string,
+  over: ReleaseFields,
+  more: Partial<Omit<ReleaseDecision, "fields" | "conditions">>,
+): ReleaseDecision {
+  const fields = { ...fieldsOf(seen.release), ...over };
+  return { act: { kind: "none" }, fields, conditions: conditionsOf(seen, reason, message), isBusy: false, news: [], ...more };
 }
 
 /** Ready, and what the spec asks for that has no effect. */

@@ -4,12 +4,12 @@ import type { ObjectChange, PreviewedResult } from "@talos-operator/helm";
 import { addonRunId, addonRunName } from "../../addons/runner.ts";
 import type { AddonRunState } from "../../addons/runner.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
-import { hold, taskTimeoutMs } from "./decide.ts";
+import { hold, startOf, taskTimeoutMs } from "./decide.ts";
 import { failureOf } from "./failures.ts";
 import { isManifestsWish } from "./manifests.ts";
 import { isHeldBack } from "./rollback.ts";
 import { isLate, timesOfRun } from "./time-of-run.ts";
-import { RUNS_AT_ONCE, waitsForTurn } from "./turns.ts";
+import { waitsForTurn } from "./turns.ts";
 import type { ReleaseAct, ReleaseDecision, ReleaseNews, ReleaseSeen } from "./model.ts";
 
 /** How often a run is looked at, and how soon what cannot be told is tried again. Milliseconds. */
@@ -69,8 +69,7 @@ function afterPreview(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   // Nobody has started it, and it is not what would be asked for now.
   if (state.kind === "absent" && isStale) return pending(seen, "Helm is asked in a moment.", { kind: "none" }, { run: undefined }, 0);
   const waits = state.kind === "waiting" ? ` It waits: ${state.why}.` : "";
-  const isTurn = state.kind === "absent" && seen.othersRunning < RUNS_AT_ONCE;
-  return pending(seen, `Helm is asked, by the run ${run.name}.${waits}`, isTurn ? { kind: "start", run } : { kind: "none" });
+  return pending(seen, `Helm is asked, by the run ${run.name}.${waits}`, startOf(seen, run, state));
 }
 
 function foundBy({ chart, changes, total }: PreviewedResult): Omit<AddonPreview, "inputs" | "checkTime"> {

@@ -212,24 +212,18 @@ function beforeTake(seen: BackupSeen): BackupDecision {
     source: { machine: source.machine, memberId: source.memberId },
   };
   const message = `Try ${attempts + 1} of ${TRIES}: a snapshot is taken from ${source.machine}.`;
-  return {
-    act: { kind: "begin", run },
-    fields: {
-      ...fieldsOf(seen),
-      run,
-      attempts: attempts + 1,
-      nextAttemptTime: undefined,
-      controlPlane: cluster.name,
-      clusterId: sources.clusterId,
-      takenGeneration: backup.metadata.generation,
-      place: placeWords(backup.spec.backupStorage),
-    },
-    conditions: backupConditions(backup, "BackupInProgress", { reason: "BackupInProgress", message }),
-    isBusy: true,
-    news: [{ reason: "BackupStarted", note: `${message} Run ${run.name}.` }],
-    waitsForDisruption: false,
-    requeueAfterMs: LOOK_MS,
+  const fields = {
+    run,
+    attempts: attempts + 1,
+    nextAttemptTime: undefined,
+    controlPlane: cluster.name,
+    clusterId: sources.clusterId,
+    takenGeneration: backup.metadata.generation,
+    place: placeWords(backup.spec.backupStorage),
   };
+  const news = [{ reason: "BackupStarted", note: `${message} Run ${run.name}.` }] as const;
+  const begun = { act: { kind: "begin", run }, isBusy: true, news, requeueAfterMs: LOOK_MS } as const;
+  return saying(seen, inProgress(seen, "BackupInProgress", message), fields, begun);
 }
 
 /** Another voter after each failed try; the leader last. */
@@ -249,26 +243,17 @@ function waitForDisruption(seen: BackupSeen, machine: string): BackupDecision {
 }
 
 function waiting(seen: BackupSeen, reason: ReadyReason, message: string, requeueAfterMs = WAIT_MS): BackupDecision {
-  return {
-    act: { kind: "none" },
-    fields: fieldsOf(seen),
-    conditions: backupConditions(seen.backup, "BackupInProgress", { reason, message }),
-    isBusy: false,
-    news: [],
-    waitsForDisruption: false,
-    requeueAfterMs,
-  };
+  return saying(seen, inProgress(seen, reason, message), {}, { requeueAfterMs });
 }
 
 function failed(seen: BackupSeen, message: string, attempts: number): BackupDecision {
-  return {
-    act: { kind: "none" },
-    fields: { ...fieldsOf(seen), run: undefined, nextAttemptTime: undefined, attempts },
-    conditions: backupConditions(seen.backup, "BackupFailed", { reason: "BackupFailed", message }),
-    isBusy: false,
-    news: [{ reason: "BackupFailed", note: message }],
-    waitsForDisruption: false,
-  };
+  const conditions = backupConditions(seen.backup, "BackupFailed", { reason: "BackupFailed", message });
+  return saying(
+    seen,
+    conditions,
+    { run: undefined, nextAttemptTime: undefined, attempts },
+    { news: [{ reason: "BackupFailed", note: message }] },
+  );
 }
 
 // --- while something runs
@@ -295,7 +280,7 @@ function lateWords(run: BackupRun, state: BackupRunState): Failure {
 }
 
 function running(seen: BackupSeen, run: BackupRun, state: BackupRunState): BackupDecision {
-  const { backup, cluster, needs } = seen;
+  const { cluster, needs } = seen;
   const isTake = run.task === "take";
   const isUnknown = state.kind === "absent" && isTake && cluster.kind === "not-looked";
   if (state.kind === "absent" && isTake && !isUnknown && !hasSource(cluster, run))
@@ -308,20 +293,14 @@ function running(seen: BackupSeen, run: BackupRun, state: BackupRunState): Backu
     state.kind === "waiting" ? ` It waits: ${state.why}.` : needs.kind === "missing" ? ` It cannot begin: ${needs.message}` : "";
   const what = isTake ? `A snapshot is taken from ${run.source?.machine ?? "a control plane"}` : "What is stored is proved";
   const message = `${what}, by the run ${run.name}.${waits}`;
-  return {
-    act: state.kind === "absent" && !isUnknown && hasTurn(seen) ? { kind: "start", run } : { kind: "none" },
-    fields: fieldsOf(seen),
-    conditions: isTake ? backupConditions(backup, "BackupInProgress", { reason: "BackupInProgress", message }) : succeeded(seen),
-    isBusy: isTake,
-    news: [],
-    waitsForDisruption: false,
-    requeueAfterMs: LOOK_MS,
-  };
+  const act: BackupAct = isUnknown ? { kind: "none" } : startOf(seen, run, state);
+  const conditions = isTake ? inProgress(seen, "BackupInProgress", message) : succeeded(seen);
+  return saying(seen, conditions, {}, { act, isBusy: isTake, requeueAfterMs: LOOK_MS });
 }
 
-/** One more worker may be started: also one that was ended before its end was written down, while others took its turn. */
-function hasTurn({ othersRunning }: BackupSeen): boolean {
-  return othersRunning < RUNS_AT_ONCE;
+/** A run that nobody has started begins when there is room: also one that was ended before its end was written down, while others took its turn. */
+function startOf({ othersRunning }: BackupSeen, run: BackupRun, { kind }: BackupRunState): BackupAct {
+  return kind === "absent" && othersRunning < RUNS_AT_ONCE ? { kind: "start", run } : { kind: "none" };
 }
 
 function hasSource(cluster: SeenCluster, { source }: BackupRun): boolean {
@@ -362,17 +341,9 @@ function endOfTry(seen: BackupSeen, run: BackupRun, { reason, message, mayRepeat
   const over = endedRun(seen, run, "failed", reason);
   if (!mayRepeat || attempts >= TRIES || pauseMs === undefined)
     return { ...failed(seen, attempts > 1 ? `Failed after ${attempts} tries. ${message}` : message, attempts), ended: over };
-  const next = { reason, message: `Try ${attempts} of ${TRIES} failed: ${message}` };
-  return {
-    act: { kind: "none" },
-    fields: { ...fieldsOf(seen), run: undefined, nextAttemptTime: rfc3339(seen.now + pauseMs) },
-    conditions: backupConditions(seen.backup, "BackupInProgress", next),
-    isBusy: false,
-    news: [],
-    waitsForDisruption: false,
-    requeueAfterMs: pauseMs,
-    ended: over,
-  };
+  const next = `Try ${attempts} of ${TRIES} failed: ${message}`;
+  const fields = { run: undefined, nextAttemptTime: rfc3339(seen.now + pauseMs) };
+  return saying(seen, inProgress(seen, reason, next), fields, { requeueAfterMs: pauseMs, ended: over });
 }
 
 function taken(seen: BackupSeen, run: BackupRun, { facts, proof }: TakeResult): BackupDecision {
@@ -380,43 +351,29 @@ function taken(seen: BackupSeen, run: BackupRun, { facts, proof }: TakeResult): 
   const at = rfc3339(now);
   const { keysObject, storageVersion, talosVersion, kubernetesVersion } = facts;
   const message = successWords(facts.object, facts.revision, facts.totalKey);
-  return {
-    act: { kind: "none" },
-    fields: {
-      ...fieldsOf(seen),
-      run: undefined,
-      nextAttemptTime: undefined,
-      filename: facts.object,
-      ...(keysObject === undefined ? {} : { stateFilename: keysObject }),
-      size: facts.size,
-      storedSize: facts.storedSize,
-      sha256: facts.sha256,
-      storedSha256: facts.storedSha256,
-      revision: facts.revision,
-      totalKey: facts.totalKey,
-      liveKeys: facts.liveKeys,
-      ...(storageVersion === undefined ? {} : { storageVersion }),
-      ...(talosVersion === undefined ? {} : { talosVersion }),
-      ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
-      source: facts.source,
-      startTime: rfc3339(Date.parse(facts.startedAt)),
-      completionTime: rfc3339(Date.parse(facts.endedAt)),
-      encryption: facts.encryption,
-      proof: proofField(proof, at),
-      lastProofTime: at,
-    },
-    conditions: backupConditions(
-      backup,
-      "BackupSucceeded",
-      { reason: "BackupSucceeded", message },
-      provedCondition(proof, at, backup.metadata.generation),
-    ),
-    isBusy: false,
-    news: [{ reason: "BackupSucceeded", note: message }],
-    waitsForDisruption: false,
-    requeueAfterMs: 0,
-    ended: endedRun(seen, run, "succeeded", "BackupSucceeded"),
+  const { size, storedSize, sha256, storedSha256, revision, totalKey, liveKeys, source, encryption } = facts;
+  const fields = {
+    run: undefined,
+    nextAttemptTime: undefined,
+    filename: facts.object,
+    ...(keysObject === undefined ? {} : { stateFilename: keysObject }),
+    ...{ size, storedSize, sha256, storedSha256, revision, totalKey, liveKeys, source, encryption },
+    ...(storageVersion === undefined ? {} : { storageVersion }),
+    ...(talosVersion === undefined ? {} : { talosVersion }),
+    ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),
+    startTime: rfc3339(Date.parse(facts.startedAt)),
+    completionTime: rfc3339(Date.parse(facts.endedAt)),
+    proof: proofField(proof, at),
+    lastProofTime: at,
   };
+  const conditions = backupConditions(
+    backup,
+    "BackupSucceeded",
+    { reason: "BackupSucceeded", message },
+    provedCondition(proof, at, backup.metadata.generation),
+  );
+  const ended = endedRun(seen, run, "succeeded", "BackupSucceeded");
+  return saying(seen, conditions, fields, { news: [{ reason: "BackupSucceeded", note: message }], requeueAfterMs: 0, ended });
 }
 
 function successWords(filename: string, revision: number, keys: number): string {
@@ -444,15 +401,7 @@ function afterFailure(seen: BackupSeen): BackupDecision {
 function afterSuccess(seen: BackupSeen): BackupDecision {
   const { backup, now } = seen;
   const { status } = backup;
-  const settled: BackupDecision = {
-    act: { kind: "none" },
-    fields: fieldsOf(seen),
-    conditions: succeeded(seen),
-    isBusy: false,
-    news: [],
-    waitsForDisruption: false,
-    ...expiry(seen),
-  };
+  const settled = saying(seen, succeeded(seen), {}, expiry(seen));
   const asked = backup.metadata.annotations?.[annotations.proveNow]?.slice(0, 256);
   if (asked === undefined || asked === status?.provedNow || settled.act.kind === "delete" || seen.isTerminating) return settled;
   const nextAt = Date.parse(status?.nextAttemptTime ?? "");
@@ -521,15 +470,7 @@ function notProved(seen: BackupSeen, message: string): BackupDecision {
 }
 
 function proofDecision(seen: BackupSeen, over: BackupFields, proved: ConditionInput): BackupDecision {
-  return {
-    act: { kind: "none" },
-    fields: { ...fieldsOf(seen), ...over },
-    conditions: succeeded(seen, proved),
-    isBusy: false,
-    news: [],
-    waitsForDisruption: false,
-    requeueAfterMs: WAIT_MS,
-  };
+  return saying(seen, succeeded(seen, proved), over, { requeueAfterMs: WAIT_MS });
 }
 
 /** `retention.keepFor` of the backup itself. */
@@ -566,7 +507,7 @@ function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
     if (state.kind !== "ended")
       return {
         ...deleting(seen, "RemovingBackup", `What is stored is being removed, by the run ${status.run.name}.`, {}),
-        act: state.kind === "absent" && hasTurn(seen) ? { kind: "start", run: status.run } : { kind: "none" },
+        act: startOf(seen, status.run, state),
       };
     const { result } = state;
     if (result?.kind === "removed") {
@@ -596,19 +537,12 @@ function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
 
 function deleting(seen: BackupSeen, reason: "RemovingBackup" | "WaitingForRun", message: string, over: BackupFields): BackupDecision {
   const { generation } = seen.backup.metadata;
-  return {
-    act: { kind: "none" },
-    fields: { ...fieldsOf(seen), ...over },
-    conditions: [
-      conditionFor("Ready", "Deleting", message, generation),
-      conditionFor("Progressing", "Deleting", message, generation),
-      conditionFor("Deleting", reason, message, generation),
-    ],
-    isBusy: true,
-    news: [],
-    waitsForDisruption: false,
-    requeueAfterMs: LOOK_MS,
-  };
+  const conditions = [
+    conditionFor("Ready", "Deleting", message, generation),
+    conditionFor("Progressing", "Deleting", message, generation),
+    conditionFor("Deleting", reason, message, generation),
+  ];
+  return saying(seen, conditions, over, { isBusy: true, requeueAfterMs: LOOK_MS });
 }
 
 // --- shared
@@ -620,5 +554,21 @@ function fieldsOf({ backup }: BackupSeen): BackupFields {
 }
 
 function acting(seen: BackupSeen, act: BackupAct): BackupDecision {
-  return { act, fields: fieldsOf(seen), conditions: [], isBusy: false, news: [], waitsForDisruption: false, requeueAfterMs: 0 };
+  return saying(seen, [], {}, { act, requeueAfterMs: 0 });
+}
+
+/** @param over fields of the status that become others */
+function saying(
+  seen: BackupSeen,
+  conditions: readonly ConditionInput[],
+  over: BackupFields,
+  more: Partial<Omit<BackupDecision, "fields" | "conditions">> = {},
+): BackupDecision {
+  const fields = { ...fieldsOf(seen), ...over };
+  return { act: { kind: "none" }, fields, conditions, isBusy: false, news: [], waitsForDisruption: false, ...more };
+}
+
+/** A backup that is not taken yet, and why. */
+function inProgress({ backup }: BackupSeen, reason: ReadyReason, message: string): readonly ConditionInput[] {
+  return backupConditions(backup, "BackupInProgress", { reason, message });
 }

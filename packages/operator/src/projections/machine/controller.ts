@@ -26,9 +26,6 @@ export function reportAfterMs(look: Look): number {
 
 const REPORT_AFTER_MS = 500;
 
-/** Objects are made while their machines are looked at for the first time, which show several things within moments. Milliseconds. */
-const FIRST_WORDS_MS = 1_500;
-
 /** Least pause between two reports about one machine, unless its state word changes. */
 const REPORT_EVERY_MS = 2_000;
 
@@ -56,7 +53,6 @@ export function createMachineController(options: MachineControllerOptions): Cont
     options.clock,
     "talos-operator/talosmachine",
     options.events,
-    { firstWordsMs: FIRST_WORDS_MS },
   );
 
   const poolOf = (machine: TalosMachine): TalosControlPlane | TalosWorker | undefined => {

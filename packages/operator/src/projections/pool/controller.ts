@@ -31,7 +31,7 @@ const FIELD_MANAGER = "talos-operator/talosworker";
 const STATUS_EVERY_MS = 2_000;
 
 /** The first words sum up what its machines are told to be. */
-const WRITTEN = { firstWordsMs: 2_500 };
+const WRITTEN = { firstWordsMs: 1_750 };
 
 /** A cache that does not know a pause yet is looked at again so soon. Milliseconds. */
 const CACHE_BEHIND_MS = 1_000;
