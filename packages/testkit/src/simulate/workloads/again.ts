@@ -4,7 +4,7 @@ import { GIVEN_KEYS } from "../person.ts";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { isDeleted, isPreserved } from "./deletion.ts";
-import { effectsOnMachines, isSettled } from "./machines.ts";
+import { createPeriod, effectsOnMachines, isSettled } from "./machines.ts";
 
 const key = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
 
@@ -20,7 +20,6 @@ export const recreate: Workload = {
     { what: "create again", make: (world) => world.applyAgain({}, true), isReached: isSettled },
   ],
   mayInterrupt: true,
-  endsReady: true,
 };
 
 /** Deleted with policy preserve; whoever takes the name is asked first. */
@@ -56,8 +55,6 @@ export const readopt: Workload = {
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** Kinds that somebody who loses a management cluster loses. */
@@ -93,7 +90,7 @@ export const takeOver: Workload = {
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3], workers: [0, 1, 2] }),
   steps: () => {
     let before = 0;
-    let goneAt = 0;
+    const going = createPeriod();
     let startOperator = (): void => undefined;
     let bundle = "";
     return [
@@ -109,12 +106,11 @@ export const takeOver: Workload = {
           startOperator = world.endOperators();
           bundle = await loseManagement(world);
           // What is deleted with its owner goes in its own time.
-          goneAt = world.now() + MINUTE;
-          world.timers.schedule(MINUTE, () => undefined);
+          going.begin(world, MINUTE);
           // What was sent before comes, or not.
           before = effectsOnMachines(world);
         },
-        isReached: (world) => world.now() >= goneAt,
+        isReached: going.isOver,
       },
       {
         what: "import",
@@ -151,6 +147,4 @@ export const takeOver: Workload = {
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

@@ -1,7 +1,7 @@
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
-import { isSettled, sparesOf, wantedMachines } from "./machines.ts";
+import { allBooted, bootsOf, changeEnvironment, comparing, isSettled, sparesOf } from "./machines.ts";
 
 const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
 const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
@@ -119,17 +119,11 @@ export const drain: Workload = {
       };
       return [pods, replace];
     }
-    let boots: readonly string[] = [];
-    const boot: Step = {
+    const boot = comparing(bootsOf, {
       what: "change the environment of services",
-      async make(world) {
-        boots = wantedMachines(world).map(({ state }) => state.bootId);
-        await world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
-      },
-      isReached: (world) => isBack(world) && wantedMachines(world).every(({ state }) => !boots.includes(state.bootId)),
-    };
+      make: changeEnvironment,
+      isReached: (world, boots) => isBack(world) && allBooted(boots),
+    });
     return [pods, boot];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

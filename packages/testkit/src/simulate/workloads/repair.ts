@@ -2,7 +2,7 @@ import { annotations, clusterRecordResource, talosControlPlaneResource, type Clu
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import { wordFor } from "../words.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
-import { hasWantedMembers, isNode, isSettled, sparesOf, wantedMachines } from "./machines.ts";
+import { createPeriod, hasWantedMembers, isNode, isSettled, sparesOf, wantedMachines } from "./machines.ts";
 
 const MINUTE = 60_000;
 const key = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
@@ -31,17 +31,16 @@ export const replaceDead: Workload = {
     const index = Math.floor(random.fraction() * 3);
     const minutes = Math.floor(random.fraction() * 5);
     let dead = "";
-    let missedAt = 0;
+    const missed = createPeriod();
     return [
       {
         what: `a control plane dies and is missed for ${minutes} minutes`,
         async make(world) {
           dead = world.stage.desired?.controlPlanes[index] ?? "";
           world.datacenter.machine(dead).powerOff();
-          missedAt = world.now() + minutes * MINUTE;
-          world.timers.schedule(minutes * MINUTE, () => undefined);
+          missed.begin(world, minutes * MINUTE);
         },
-        isReached: (world) => world.now() >= missedAt,
+        isReached: missed.isOver,
       },
       {
         what: "replace it",
@@ -59,6 +58,4 @@ export const replaceDead: Workload = {
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

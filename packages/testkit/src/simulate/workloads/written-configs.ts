@@ -76,6 +76,4 @@ export const writtenConfigs: Workload = {
       isReached: (world) => isSettled(world) && allRun(world, "4096"),
     },
   ],
-  mayInterrupt: false,
-  endsReady: true,
 };
