@@ -6,9 +6,9 @@ import {
   talosControlPlaneResource,
 } from "@talos-operator/api";
 import type { HelmSpec, TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
+import { secretType } from "../../world/kinds.ts";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import { ADDON_TROUBLES } from "../troubles/kinds.ts";
-import { secretType } from "../troubles/input.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
 import { isDeleted } from "./deletion.ts";
 import { growOrReplace, isSettled } from "./machines.ts";

@@ -1,4 +1,4 @@
-import type { ResourceType } from "@talos-operator/kube-runtime";
+import { ours } from "../../world/kinds.ts";
 import { chooseComposed, composedManifest, type Replicas } from "../composed-scenario.ts";
 import type { Composed } from "../composed.ts";
 import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
@@ -7,8 +7,8 @@ import { comparing, createPeriod, effectsOnMachines, formerMachines, hasWantedMe
 
 const MINUTE = 60_000;
 
-const machineType: ResourceType = { group: "vitistack.io", version: "v1alpha1", plural: "machines", kind: "Machine", namespaced: true };
-const clusterType: ResourceType = { ...machineType, plural: "kubernetesclusters", kind: "KubernetesCluster" };
+const machineType = ours("machines");
+const clusterType = ours("kubernetesclusters");
 
 function composedOf({ composed }: EditableWorld): Composed {
   if (composed === undefined) throw new Error("there is no KubernetesCluster in this world");

@@ -1,17 +1,8 @@
-import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { budgetType, nodeType, podType } from "../../world/kinds.ts";
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
 import { allBooted, bootsOf, changeEnvironment, comparing, isSettled, sparesOf } from "./machines.ts";
-
-const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
-const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
-const budgetType: ResourceType = {
-  group: "policy",
-  version: "v1",
-  plural: "poddisruptionbudgets",
-  kind: "PodDisruptionBudget",
-  namespaced: true,
-};
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
 type Node = KubeObject & {

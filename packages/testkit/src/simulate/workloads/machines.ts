@@ -82,7 +82,7 @@ export function isSettled(world: EditableWorld): boolean {
 /** A step that is judged by how things were before it. */
 export function comparing<T>(
   look: (world: EditableWorld) => T,
-  { isReached, ...step }: Omit<Step, "isReached"> & { isReached(world: EditableWorld, before: T): boolean },
+  { isReached, ...step }: Omit<Step, "isReached"> & { readonly isReached: (world: EditableWorld, before: T) => boolean },
 ): Step {
   let before: T | undefined;
   return {
@@ -96,7 +96,12 @@ export function comparing<T>(
 }
 
 /** A time that has to pass, whatever happens meanwhile. */
-export function createPeriod(): { begin(world: EditableWorld, ms: number): void; isOver(world: EditableWorld): boolean } {
+export interface Period {
+  readonly begin: (world: EditableWorld, ms: number) => void;
+  readonly isOver: (world: EditableWorld) => boolean;
+}
+
+export function createPeriod(): Period {
   let until = 0;
   return {
     begin(world, ms) {
