@@ -161,12 +161,10 @@ describe("bad input to the client", () => {
         return { status: 404, body: statusObject(404, "NotFound", "no") };
       });
       const secrets = createKubeClient(transport).resource(type);
-      await refusalOf(secrets.get({ namespace: "ns", name })).catch(() => undefined);
-      for (const asked of seen) {
-        assert.ok(asked.startsWith("/api/v1/namespaces/ns/secrets/"), asked);
-        assert.equal(asked.split("/").length, 7, asked);
-        assert.ok(!["..", ".", ""].includes(asked.split("/").at(-1) ?? ""), asked);
-      }
+      const { code } = await refusalOf(secrets.get({ namespace: "ns", name }));
+      // A backslash divides nothing in a URL: it is sent, escaped.
+      if (name === "a\\b") assert.deepEqual(seen, ["/api/v1/namespaces/ns/secrets/a%5Cb"]);
+      else assert.deepEqual([code, seen], ["INVALID_CALL", []]);
     });
   }
 

@@ -11,16 +11,10 @@ import type { Logger } from "@talos-operator/ports";
 import { createDatacenter, realisticTimings } from "@talos-operator/simulator";
 import { createRecordedTracer } from "./world/recorded-tracer.ts";
 import { createSilentWorkloads } from "./world/workloads.ts";
+import { crdType } from "./world/kinds.ts";
 import { createValueKeys } from "./world/value-keys.ts";
 
 const clusters = { group: "talos.alperen.cloud", version: "v1alpha1", plural: "talosclusters", kind: "TalosCluster", namespaced: true };
-const crdType = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 const silentLog: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };
 
 for (const { controlPlanes, workers, talosVersion, kubeVersion } of [

@@ -138,6 +138,7 @@ test("a machine sends no more than a reader takes", async () => {
     assert.ok(waiting < 16 * MIB, `${waiting} bytes wait for the reader`);
     if (taken > 20 * MIB) break;
   }
+  assert.ok(taken > 20 * MIB, `${taken} bytes were read`);
 });
 
 test("goes to the machine itself, whatever proxy the environment names", async () => {

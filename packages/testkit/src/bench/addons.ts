@@ -1,19 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { talosClusterAddonReleaseResource, talosClusterResource } from "@talos-operator/api";
+import { talosClusterAddonReleaseResource } from "@talos-operator/api";
 import type { TalosClusterAddonRelease } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
+import { secretType, type Secret } from "../world/kinds.ts";
 import { workOffJobs } from "../world/job-cluster.ts";
-import { clusterObject, watchReady } from "./clusters.ts";
-import { line } from "./report.ts";
+import { makeOne } from "./clusters.ts";
+import { line, sum } from "./report.ts";
 import { residentMib } from "./steady.ts";
 import { startBenchWorld } from "./world.ts";
 
 const SHAPE = { controlPlanes: 1, workers: 0 };
 const NAMESPACE = "default";
 const WORKLOAD = { kind: "Deployment", namespace: NAMESPACE, name: "web" } as const;
-const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 const deployments = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment", namespaced: true };
 
 /** Each release is looked at every twenty minutes, a tenth more or less: in this time all of them are. Seconds. */
@@ -27,13 +27,7 @@ export async function benchAddons(
   process.env["ADDON_JOB"] = JSON.stringify({ image: "example.org/operator:1", serviceAccountName: "worker", scratchSize: "1Gi" });
   await using world = await startBenchWorld({ ...options, rsaPool: 2, machines: 1 });
   const { client } = world;
-  const stop = new AbortController();
-  await new Promise<void>((resolve, reject) => {
-    watchReady(client, () => resolve(), stop.signal)
-      .then(async () => client.resource(talosClusterResource).create(clusterObject(0, SHAPE)))
-      .catch(reject);
-  });
-  stop.abort();
+  await makeOne(client, SHAPE);
   await makeWorkload(client);
   const objects = client.resource<TalosClusterAddonRelease>(talosClusterAddonReleaseResource);
   for (let index = 0; index < releases; index += 1)
@@ -74,9 +68,7 @@ export async function benchAddons(
 
 /** What every release is said to run: it is there, and ready. */
 async function makeWorkload(client: KubeClient): Promise<void> {
-  const secret = await client
-    .resource<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secrets)
-    .get({ namespace: NAMESPACE, name: "bench-0-kubeconfig" });
+  const secret = await client.resource<Secret>(secretType).get({ namespace: NAMESPACE, name: "bench-0-kubeconfig" });
   const text = Buffer.from(Object.values(secret.data ?? {})[0] ?? "", "base64").toString();
   const transport = createHttpsTransport((await loadKubeconfig({ text })).config);
   try {
@@ -98,8 +90,4 @@ async function makeWorkload(client: KubeClient): Promise<void> {
   } finally {
     transport.close();
   }
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0);
 }

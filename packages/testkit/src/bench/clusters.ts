@@ -46,6 +46,16 @@ function addressOf(n: number): string {
   return `127.1.${Math.floor(n / 256)}.${n % 256}`;
 }
 
+/** Makes the first cluster, and waits until it is Ready. */
+export async function makeOne(client: KubeClient, shape: ClusterShape): Promise<void> {
+  const stop = new AbortController();
+  const ready = Promise.withResolvers<void>();
+  await watchReady(client, () => ready.resolve(), stop.signal);
+  await client.resource(talosClusterResource).create(clusterObject(0, shape));
+  await ready.promise;
+  stop.abort();
+}
+
 /** Tells of every cluster that turns Ready. Ends with the signal. */
 export async function watchReady(client: KubeClient, onReady: (name: string) => void, signal: AbortSignal): Promise<void> {
   const clusters = client.resource<KubeObject & { status?: { conditions?: { type: string; status: string }[] } }>(talosClusterResource);

@@ -1,9 +1,7 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { talosClusterResource } from "@talos-operator/api";
-import { clusterObject, watchReady } from "./clusters.ts";
-import { createMemoryGroup } from "./memory-group.ts";
-import { line } from "./report.ts";
+import { makeOne } from "./clusters.ts";
+import { anonymousMib, createMemoryGroup } from "./memory-group.ts";
+import { line, sum } from "./report.ts";
 import { startBenchWorld } from "./world.ts";
 
 const SHAPE = { controlPlanes: 3, workers: 3 };
@@ -21,20 +19,13 @@ export async function benchIdle(
       machines: SHAPE.controlPlanes + SHAPE.workers,
       ...(group === undefined ? {} : { memoryGroup: group.procs }),
     });
-    const stop = new AbortController();
-    await new Promise<void>((resolve, reject) => {
-      watchReady(world.client, () => resolve(), stop.signal)
-        .then(async () => world.client.resource(talosClusterResource).create(clusterObject(0, SHAPE)))
-        .catch(reject);
-    });
-    stop.abort();
+    await makeOne(world.client, SHAPE);
     await delay(10_000);
     const [cpu, requests, calls] = [world.operatorCost().cpuSeconds, sum(world.apiRequests()), world.talosCalls().all];
     await delay(seconds * 1000);
-    const anonymous = /RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${world.operatorPid}/status`, "utf8"))?.[1];
     const memory =
       group === undefined
-        ? `${(Number(anonymous) / 1024).toFixed(1)} MiB anonymous; no memory cgroup can be made here`
+        ? `${anonymousMib(world.operatorPid).toFixed(1)} MiB anonymous; no memory cgroup can be made here`
         : `${group.chargedMib().toFixed(1)} MiB charged to its cgroup, at most ${group.peakMib().toFixed(1)}`;
     const perMinute = 60 / seconds;
     process.stdout.write(
@@ -50,8 +41,4 @@ export async function benchIdle(
   } finally {
     group?.remove();
   }
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0);
 }

@@ -35,7 +35,7 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
   backup          a large snapshot through the worker of backups, beside the bare stream; --count MiB, default 2048
   import          loading the Talos library; --count processes, default 9
   apiserver       the embedded API: storage, validation, TLS, start; beside the genuine one; --count creates, default 5000
-  informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 100000
+  informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 300000
 
   --no-limit      memory without the limit, to see what would be taken
   --bundle        the operator from dist/ (npm run build first) instead of the sources
@@ -45,9 +45,6 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
 Figures for people and for comparing two commits on one quiet machine. Nothing passes or fails but "large", which ends with 1 when 1,000 workers cost more than
 docs/reference/benchmarks.md allows. Linux only.
 `;
-
-/** Of a backup: the machine may do other work in one of them. */
-const ROUNDS = 1;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -85,7 +82,7 @@ else if (name === "wave") await benchWave(count ?? 200, options);
 else if (name === "neighbours") await benchNeighbours(count ?? 200, options);
 else if (name === "addons") await benchAddons(count ?? 1_000, options);
 else if (name === "config") await benchConfig(count ?? 10_000);
-else if (name === "backup") await benchBackup(count ?? 2048, ROUNDS, options);
+else if (name === "backup") await benchBackup(count ?? 2048, options);
 else if (name === "import") await benchImport(count ?? 9);
 else {
   process.stderr.write(`error: there is no benchmark "${name}"\n\n${HELP}`);

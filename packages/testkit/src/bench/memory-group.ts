@@ -60,3 +60,8 @@ export function createMemoryGroup(): MemoryGroup | undefined {
   }
   return undefined;
 }
+
+/** What of a process is in no file. */
+export function anonymousMib(pid: number): number {
+  return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+}

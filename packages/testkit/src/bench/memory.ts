@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { createMemoryGroup, type MemoryGroup } from "./memory-group.ts";
+import { anonymousMib, createMemoryGroup, type MemoryGroup } from "./memory-group.ts";
 import { startFleetWorld, untilQuiet, type FleetOptions } from "./ready-fleet.ts";
 import { line } from "./report.ts";
 
@@ -59,8 +58,4 @@ async function measured(clusters: number, group: MemoryGroup, options: FleetOpti
     if (group.kills() > 0) return [line("charged at most", `${group.peakMib().toFixed(1)} MiB`)];
     throw thrown;
   }
-}
-
-function anonymousMib(pid: number): number {
-  return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }

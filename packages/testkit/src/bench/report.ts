@@ -16,12 +16,16 @@ export function costText(cost: ProcessCost, clusters: number): string {
 
 /** The requests per cluster, in sum and the most frequent. */
 export function requestLines(requests: ReadonlyMap<string, number>, clusters: number): readonly string[] {
-  const sum = [...requests.values()].reduce((total, count) => total + count, 0);
   const most = [...requests].toSorted((a, b) => b[1] - a[1]).slice(0, 12);
   return [
-    line("API requests of the operator per cluster", (sum / clusters).toFixed(1)),
+    line("API requests of the operator per cluster", (sum(requests) / clusters).toFixed(1)),
     ...most.map(([what, count]) => `    ${(count / clusters).toFixed(1).padStart(6)}  ${what}`),
   ];
+}
+
+/** Of all together. */
+export function sum(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
 /** Talos calls per machine, and per control plane those that change something. */

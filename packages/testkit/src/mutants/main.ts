@@ -10,13 +10,12 @@ import { readCovering, search } from "./independent/adapters/search.ts";
 import { mutantOf, sampleOf } from "./independent/fault.ts";
 import { play, processorSecondsOfChildren, type Outcome } from "./adapters/play.ts";
 import { unplantable } from "./required.ts";
-import { effortLine, guardsLine, readEffort, readTable, tableOf } from "./table.ts";
+import { effortLine, readEffort, readTable, tableOf } from "./table.ts";
 
-const HELP = `npm run mutants -- [NAME...] [--only-guards] [--list] [--slice I/N|auto] [--write] [-o json]
+const HELP = `npm run mutants -- [NAME...] [--list] [--slice I/N|auto] [--write] [-o json]
 npm run mutants -- --independent [NAME...] [--sample] [--search] [--list] [--slice I/N|auto] [--write] [-o json]
 
 Plants faults into the product, one after the other, and plays what must notice each: simulated lives, or tests.
---only-guards plays those that take one check of an effect away, and tells how many of them are noticed.
 --slice auto plays a tenth, which one is told by the commit, and a thirtieth of the independent faults. --write puts the outcomes into
 docs/reference/mutants.md.
 --independent plays the faults that somebody thought of who had read no test; --sample the first eight of each area.
@@ -29,7 +28,6 @@ const { values, positionals } = parseArgs({
   options: {
     list: { type: "boolean", default: false },
     slice: { type: "string" },
-    "only-guards": { type: "boolean", default: false },
     independent: { type: "boolean", default: false },
     sample: { type: "boolean", default: false },
     search: { type: "boolean", default: false },
@@ -63,13 +61,12 @@ function chosen(): readonly Mutant[] {
     if (unknown !== undefined) fail(`there is no mutant "${unknown}"; --list names them`);
     return all.filter(({ name }) => positionals.includes(name));
   }
-  const some = values["only-guards"] ? all.filter(({ isGuard }) => isGuard === true) : all;
-  if (values.slice === undefined) return some;
+  if (values.slice === undefined) return all;
   const { index, count } = sliceOf(values.slice);
   process.stderr.write(`slice ${index}/${count}\n`);
   const every = (list: readonly Mutant[], nth: number): readonly Mutant[] => list.filter((_mutant, position) => position % nth === index);
   // The others are many, and each of them has a test that runs with everything anyway.
-  return values.slice === "auto" && !values.independent ? [...every(some, count), ...every(independent(), 3 * count)] : every(some, count);
+  return values.slice === "auto" && !values.independent ? [...every(all, count), ...every(independent(), 3 * count)] : every(all, count);
 }
 
 /** Those that are faults; without a search, those of them that a test is known to notice. */
@@ -120,7 +117,6 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker));
-  const isCaught = (name: string): boolean => outcomes.some((outcome) => outcome.mutant.name === name && outcome.isCaught);
   const missed = outcomes.filter(({ isCaught }) => !isCaught);
   const minutes = ((Date.now() - begunAt) / 60_000).toFixed(1);
   if (isJson) {
@@ -137,9 +133,7 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
       `${JSON.stringify({ played: outcomes.length, caught: outcomes.length - missed.length, mutants: told }, undefined, 2)}\n`,
     );
   } else
-    process.stdout.write(
-      `${outcomes.length - missed.length} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n${wanted.some(({ isGuard }) => isGuard) ? `${guardsLine(wanted, isCaught)}\n` : ""}`,
-    );
+    process.stdout.write(`${outcomes.length - missed.length} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n`);
   if (values.write) {
     const page = readPage();
     const before = readTable(page);

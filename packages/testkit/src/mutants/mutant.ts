@@ -7,8 +7,6 @@ export interface Mutant {
   readonly about: string;
   /** Incidents (`INC16`), faults of other operators (`W3`, `V5`) and guards (`guard T4`) that it stands for. */
   readonly stands?: readonly string[];
-  /** One check of an effect, removed; counted by itself. */
-  readonly isGuard?: true;
   readonly edits: readonly SourceEdit[];
   /** The trouble without which the removed guard is never needed; played in every second run. */
   readonly trouble?: TroubleKind;
@@ -27,6 +25,3 @@ export interface SourceEdit {
   readonly find: string;
   readonly replace: string;
 }
-
-/** The source of the operator. */
-export const engine = "operator/src";

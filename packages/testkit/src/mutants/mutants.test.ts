@@ -3,6 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { checksOf, effects } from "@talos-operator/operator/testing";
 import type { EffectKind } from "@talos-operator/operator/testing";
+import { ADDON_TROUBLES, BACKUP_TROUBLES, EDIT_TROUBLES, LATER_TROUBLES, TROUBLES } from "../simulate/troubles/kinds.ts";
+import { workloads } from "../simulate/workloads/index.ts";
 import { mutants } from "./index.ts";
 import { readIndependent } from "./independent/adapters/lists.ts";
 import { executedIn, placeOf } from "./independent/executed.ts";
@@ -15,6 +17,20 @@ describe("planted faults", () => {
   it("have names of their own, and stand for what is known", () => {
     assert.equal(new Set(mutants.map(({ name }) => name)).size, mutants.length);
     for (const { name, stands = [] } of mutants) for (const id of stands) assert.ok(id in required, `${name} stands for ${id}`);
+  });
+
+  it("are noticed by tests, lives and troubles that there are", () => {
+    const packages = new URL("../../../", import.meta.url);
+    const troubles: readonly string[] = [TROUBLES, LATER_TROUBLES, EDIT_TROUBLES, BACKUP_TROUBLES, ADDON_TROUBLES].flat();
+    for (const { name, tests, workload, trouble } of mutants) {
+      for (const file of tests ?? []) assert.ok(existsSync(new URL(file, packages)), `${name}: ${file}`);
+      if (tests === undefined)
+        assert.ok(
+          workloads.some((one) => one.name === workload),
+          `${name}: ${workload ?? ""}`,
+        );
+      if (trouble !== undefined) assert.ok(troubles.includes(trouble), `${name}: ${trouble}`);
+    }
   });
 
   it("fit the source as it is now", () => {

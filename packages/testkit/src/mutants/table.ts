@@ -6,8 +6,8 @@ import { required } from "./required.ts";
 const HEAD = `# Planted faults
 
 Written by \`npm run mutants -- --write\`. Each fault is planted into the product's source while it loads, and what must notice it is played: simulated lives
-with crashes, or tests. \`npm run mutants -- NAME\` plays one, \`--only-guards\` those that take one check of an effect away; CI plays a tenth that changes
-with the commit.
+with crashes, or tests. They stand in \`packages/testkit/src/mutants/faults/\`. \`npm run mutants -- NAME\` plays one; CI plays a tenth that changes with the
+commit.
 `;
 
 /** Incidents and faults that cannot be planted, with the reason. */
@@ -28,7 +28,6 @@ export function tableOf(
   const lines = [
     HEAD,
     `${mutants.length} faults; of ${ids.length} incidents, known faults and guards, ${covered.length} have at least one.`,
-    guardsLine(mutants, (name) => isNoticed(outcomes.get(name))),
     ...(effort === undefined ? [] : [effort]),
     "",
     "| fault | what it does | stands for | noticed by |",
@@ -73,13 +72,6 @@ export function checksSection(): readonly string[] {
   ];
 }
 
-/** How many of the checks that effects make are missed when they are gone. */
-export function guardsLine(mutants: readonly Mutant[], isCaught: (name: string) => boolean): string {
-  const guards = mutants.filter(({ isGuard }) => isGuard === true);
-  const noticed = guards.filter(({ name }) => isCaught(name)).length;
-  return `${noticed} of ${guards.length} guards removed are noticed (${guards.length === 0 ? "none played" : `${((100 * noticed) / guards.length).toFixed(1)} %`}).`;
-}
-
 /** The line about how long it takes to play them all. */
 export function effortLine(processorMinutes: number): string {
   return `Playing all of them takes ${processorMinutes.toFixed(1)} minutes of processor time, half as long on two quiet cores.`;
@@ -88,10 +80,6 @@ export function effortLine(processorMinutes: number): string {
 /** The same from the page. */
 export function readEffort(text: string): string | undefined {
   return /^Playing all of them .*$/m.exec(text)?.[0];
-}
-
-function isNoticed(said: string | undefined): boolean {
-  return said !== undefined && said !== "not noticed";
 }
 
 /** What the page says of each mutant. */

@@ -1,11 +1,10 @@
-import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { parseSecretsBundle } from "@talos-operator/talos";
 import { createTalosClient, type TalosClient } from "@talos-operator/talos/client";
+import { secretType, type Secret } from "../world/kinds.ts";
 import { NAMESPACE } from "./scenario.ts";
-
-const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
 
 /** Whom a person with the cluster's keys may call, past every fault. */
 export interface AdminInput {
@@ -22,9 +21,7 @@ export async function asAdmin(
   address: string,
   act: (talos: TalosClient) => Promise<void>,
 ): Promise<void> {
-  const stored = await client
-    .resource<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secretType)
-    .tryGet({ namespace: NAMESPACE, name: secret });
+  const stored = await client.resource<Secret>(secretType).tryGet({ namespace: NAMESPACE, name: secret });
   const bundle = stored?.data?.["bundle"];
   if (bundle === undefined) return;
   const { os } = parseSecretsBundle(Buffer.from(bundle, "base64").toString("utf8")).certs;

@@ -74,7 +74,7 @@ export function composedManifest(
 }
 
 /** What the inventory of a site wants to know. */
-const WORDS = {
+export const WORDS = {
   clusterUid: "5c2e",
   datacenter: "test-south-az1",
   environment: "dev",

@@ -11,35 +11,13 @@ import type { KubeRequest } from "@talos-operator/ports";
  * between the two. Static network settings count as the configuration that they go with, T2 or T3.
  */
 export type EffectId =
-  | "K1"
-  | "K2"
-  | "K3"
-  | "K4"
-  | "K5"
-  | "K6"
-  | "K7"
-  | "K8"
-  | "K9"
-  | "T2"
-  | "T3"
-  | "T4"
-  | "T6"
-  | "T7"
-  | "T8"
-  | "T9"
-  | "T10"
-  | "T11"
-  | "T12"
-  | "T13"
-  | "WL1"
-  | StoreEffectId
-  | HelmEffectId;
+  `K${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9}` | `T${2 | 3 | 4 | 6 | 7 | 8 | 9 | 10 | 11 | 12 | 13}` | "WL1" | StoreEffectId | HelmEffectId;
 
 /**
  * Effects of a worker of backups in the store: S3-1 an upload begun, S3-2 a part or a small object put, S3-3 an upload completed, S3-4 a manifest put, S3-5 an
  * object removed or an upload aborted. T12 is the stream of a snapshot.
  */
-export type StoreEffectId = "S3-1" | "S3-2" | "S3-3" | "S3-4" | "S3-5";
+export type StoreEffectId = `S3-${1 | 2 | 3 | 4 | 5}`;
 
 /** Effects of addons: H1 a worker is started, H2 what its Helm does in the cluster. A crash at H2 is one of the worker. */
 export type HelmEffectId = "H1" | "H2";
@@ -70,36 +48,28 @@ export function workloadEffect(request: KubeRequest): EffectId | undefined {
   return request.method === "GET" ? undefined : "WL1";
 }
 
+/** What calls do that change something, by their names. */
+const TALOS_EFFECTS: Readonly<Record<string, EffectId>> = {
+  ApplyConfiguration: "T3",
+  MetaWrite: "T3",
+  MetaDelete: "T3",
+  Bootstrap: "T4",
+  EtcdForfeitLeadership: "T6",
+  EtcdLeaveCluster: "T7",
+  EtcdRemoveMemberByID: "T8",
+  Reset: "T9",
+  Upgrade: "T10",
+  Install: "T10",
+  Reboot: "T11",
+  Shutdown: "T11",
+  EtcdDefragment: "T13",
+  EtcdAlarmDisarm: "T13",
+};
+
 /** The effect of a Talos call, `undefined` for reads. */
 export function talosEffect(path: string, isMaintenance: boolean): EffectId | undefined {
-  switch (path.slice(path.lastIndexOf("/") + 1)) {
-    case "ApplyConfiguration":
-      return isMaintenance ? "T2" : "T3";
-    case "MetaWrite":
-    case "MetaDelete":
-      return isMaintenance ? "T2" : "T3";
-    case "Bootstrap":
-      return "T4";
-    case "EtcdForfeitLeadership":
-      return "T6";
-    case "EtcdLeaveCluster":
-      return "T7";
-    case "EtcdRemoveMemberByID":
-      return "T8";
-    case "Reset":
-      return "T9";
-    case "Upgrade":
-    case "Install":
-      return "T10";
-    case "Reboot":
-    case "Shutdown":
-      return "T11";
-    case "EtcdDefragment":
-    case "EtcdAlarmDisarm":
-      return "T13";
-    default:
-      return undefined;
-  }
+  const effect = TALOS_EFFECTS[path.slice(path.lastIndexOf("/") + 1)];
+  return effect === "T3" && isMaintenance ? "T2" : effect;
 }
 
 /** The effect of a Talos call that answers a stream, `undefined` for others. */

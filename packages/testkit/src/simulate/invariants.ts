@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { clusterRecordResource, finalizers, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
-import { createKubeClient, type JsonPatchOperation, type KubeClient, type KubeObject } from "@talos-operator/kube-runtime";
+import { createKubeClient, type JsonPatchOperation, type KubeClient } from "@talos-operator/kube-runtime";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
+import { secretType, type Secret } from "../world/kinds.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { EffectId } from "./effects.ts";
 import { emptyCounts, type EffectCounts } from "./report.ts";
@@ -15,10 +16,6 @@ import { createCompositionRules } from "./composition-rules.ts";
 import type { ObjectView } from "./object-view.ts";
 import type { Stage } from "./stage.ts";
 import { createDisturbances } from "./disturbances.ts";
-
-const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
-
-type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>>; readonly immutable?: boolean };
 
 /** The operator may have read the bundle or the annotation just before it went; both are read live before what is sent, so a watch that stands still is no excuse. */
 export const READ_JUST_BEFORE_MS = 5_000;

@@ -1,5 +1,6 @@
 import type { KubeTransport } from "@talos-operator/ports";
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import { ours } from "../world/kinds.ts";
 import { NAMESPACE } from "./scenario.ts";
 
 /** An object with what its conditions say. */
@@ -21,28 +22,16 @@ interface KubeList {
   readonly items: readonly Conditioned[];
 }
 
-const PATHS: Readonly<Record<string, string>> = {
-  talosclusters: "/apis/talos.alperen.cloud/v1alpha1",
-  taloscontrolplanes: "/apis/talos.alperen.cloud/v1alpha1",
-  talosworkers: "/apis/talos.alperen.cloud/v1alpha1",
-  talosmachines: "/apis/talos.alperen.cloud/v1alpha1",
-  clusterrecords: "/apis/talos-operator.dev/v1alpha1",
-};
+const ALWAYS = ["talosclusters", "taloscontrolplanes", "talosworkers", "talosmachines", "clusterrecords"];
+const COMPOSED = ["kubernetesclusters", "machines"];
+const BACKUPS = ["talosetcdbackups", "talosetcdbackupschedules"];
+const ADDONS = ["talosclusteraddons", "talosclusteraddonreleases"];
 
-const COMPOSED: Readonly<Record<string, string>> = {
-  kubernetesclusters: "/apis/vitistack.io/v1alpha1",
-  machines: "/apis/vitistack.io/v1alpha1",
-};
-
-const BACKUPS: Readonly<Record<string, string>> = {
-  talosetcdbackups: "/apis/talos.alperen.cloud/v1alpha1",
-  talosetcdbackupschedules: "/apis/talos.alperen.cloud/v1alpha1",
-};
-
-const ADDONS: Readonly<Record<string, string>> = {
-  talosclusteraddons: "/apis/talos.alperen.cloud/v1alpha1",
-  talosclusteraddonreleases: "/apis/talos.alperen.cloud/v1alpha1",
-};
+/** Where objects of a kind are served in these worlds, or one of them. */
+export function pathOf(plural: string, name?: string): string {
+  const { group, version } = ours(plural);
+  return `/apis/${group}/${version}/namespaces/${NAMESPACE}/${plural}${name === undefined ? "" : `/${name}`}`;
+}
 
 /** The objects of one world as they are, followed by watches, so that asking costs nothing. */
 export interface ObjectView {
@@ -70,20 +59,20 @@ export interface Viewed {
 
 /** @param truth the API without faults */
 export function createObjectView(truth: KubeTransport, { isComposed, hasBackups, hasAddons }: Viewed = {}): ObjectView {
-  const paths = {
-    ...PATHS,
-    ...(isComposed === true ? COMPOSED : {}),
-    ...(hasBackups === true ? BACKUPS : {}),
-    ...(hasAddons === true ? ADDONS : {}),
-  };
+  const followed = [
+    ...ALWAYS,
+    ...(isComposed === true ? COMPOSED : []),
+    ...(hasBackups === true ? BACKUPS : []),
+    ...(hasAddons === true ? ADDONS : []),
+  ];
   const listeners: (() => void)[] = [];
-  const seen = new Map(Object.keys(paths).map((plural) => [plural, new Map<string, Conditioned>()]));
+  const seen = new Map(followed.map((plural) => [plural, new Map<string, Conditioned>()]));
   const get = (plural: string, name: string): Conditioned | undefined => seen.get(plural)?.get(name);
   const readyOf = (plural: string, name: string) => get(plural, name)?.status?.conditions?.find((condition) => condition.type === "Ready");
   return {
     async start() {
       for (const [plural, objects] of seen) {
-        const path = `${paths[plural] ?? ""}/namespaces/${NAMESPACE}/${plural}`;
+        const path = pathOf(plural);
         /** `undefined` once the world has ended. */
         const list = async (): Promise<string | undefined> => {
           const { status, body } = await truth.send({ method: "GET", path });

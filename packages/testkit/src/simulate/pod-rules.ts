@@ -1,12 +1,10 @@
-import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
 import type { KubeRequest } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
+import { nodeType, podType } from "../world/kinds.ts";
 import type { EffectId } from "./effects.ts";
 import type { Report } from "./invariants.ts";
 import type { Stage } from "./stage.ts";
-
-const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
-const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
 type Node = KubeObject & { readonly status?: { readonly addresses?: readonly { readonly address: string }[] } };

@@ -61,33 +61,29 @@ export interface ReportSubject {
 }
 
 export function createReport(subject: ReportSubject, results: readonly RunResult[]): Report {
-  const hash = createHash("sha256");
-  const effects: Record<string, EffectCounts> = {};
+  return joinReports(subject, results.map(ofOne));
+}
+
+function ofOne({ seed, violations, traceHash, reachedGoal, virtualMs, decisions, effects }: RunResult): Report {
   const faults: Record<string, number> = {};
-  for (const result of results) {
-    hash.update(result.traceHash);
-    for (const [effect, counts] of result.effects) {
-      const sum = (effects[effect] ??= emptyCounts());
-      for (const key of Object.keys(counts) as (keyof EffectCounts)[]) {
-        sum[key] += counts[key];
-        if (key !== "sent" && key !== "tookEffect") faults[key] = (faults[key] ?? 0) + counts[key];
-      }
-    }
-  }
+  for (const { sent: _sent, tookEffect: _tookEffect, ...met } of effects.values())
+    for (const [fault, count] of Object.entries(met)) faults[fault] = (faults[fault] ?? 0) + count;
   return {
-    ...subject,
-    runs: results.length,
-    violations: results.flatMap((result) => result.violations),
-    traceHash: hash.digest("hex"),
-    reachedGoal: results.filter((result) => result.reachedGoal).length,
-    virtualSeconds: Math.round(results.reduce((sum, result) => sum + result.virtualMs, 0) / 1000),
-    decisions: results.reduce((sum, result) => sum + result.decisions, 0),
-    faults: sorted(faults),
-    effects: sorted(effects),
+    seed,
+    runs: 1,
+    workload: "",
+    mutant: undefined,
+    violations,
+    traceHash,
+    reachedGoal: reachedGoal ? 1 : 0,
+    virtualSeconds: virtualMs / 1000,
+    decisions,
+    faults,
+    effects: Object.fromEntries(effects),
   };
 }
 
-/** One report of several processes' parts, in this order. */
+/** One report of several parts, in this order. */
 export function joinReports(subject: ReportSubject, parts: readonly Report[]): Report {
   const hash = createHash("sha256");
   const effects: Record<string, EffectCounts> = {};
@@ -107,7 +103,7 @@ export function joinReports(subject: ReportSubject, parts: readonly Report[]): R
     violations: parts.flatMap(({ violations }) => violations),
     traceHash: hash.digest("hex"),
     reachedGoal: total(({ reachedGoal }) => reachedGoal),
-    virtualSeconds: total(({ virtualSeconds }) => virtualSeconds),
+    virtualSeconds: Math.round(total(({ virtualSeconds }) => virtualSeconds)),
     decisions: total(({ decisions }) => decisions),
     faults: sorted(faults),
     effects: sorted(effects),

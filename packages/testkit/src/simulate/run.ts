@@ -50,11 +50,11 @@ export async function run(options: RunOptions): Promise<RunResult> {
   const world = await createWorld({ ...options, scenario, ...(from === undefined ? {} : { from }) });
   await world.start();
   const whole: readonly Step[] = from === undefined ? [birth, ...steps] : steps;
-  const interruptAfter = workload.mayInterrupt && from === undefined ? Math.floor(random.fraction() * INTERRUPT_MS) : undefined;
+  const interruptAfter = workload.mayInterrupt === true && from === undefined ? Math.floor(random.fraction() * INTERRUPT_MS) : undefined;
   world.beginFaults();
   const reachedGoal = await play(world, whole, interruptAfter);
   if (world.isBroken() || !reachedGoal) return world.end(false);
-  if (workload.endsReady) await world.checkIdle(options.idleMinutes);
+  if (workload.endsDeleted !== true) await world.checkIdle(options.idleMinutes);
   await world.judgeBackups();
   await world.invariants.checkEnd(world.effectCounts(), options.clean);
   return world.end(!world.isBroken());

@@ -28,11 +28,11 @@ export interface Workload {
   /** Those that befall it and no other workload, beside those of all. */
   readonly troubles?: readonly TroubleKind[];
   /** The first step may also come while the cluster is still being made. */
-  readonly mayInterrupt: boolean;
+  readonly mayInterrupt?: true;
   /** It never begins with a cluster that is Ready: its edits always come while the cluster is being made. */
   readonly isEarly?: true;
-  /** The applied objects still exist in the end: idleness can be asked of them. */
-  readonly endsReady: boolean;
+  /** The applied objects do not exist any more in the end: idleness cannot be asked of them. */
+  readonly endsDeleted?: true;
 }
 
 /** One edit, and what must come of it. */

@@ -23,7 +23,7 @@ import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
 import { createInvariants, READ_JUST_BEFORE_MS, type Invariants } from "./invariants.ts";
 import { machineEffectsOf } from "./machine-effects.ts";
-import { createObjectView } from "./object-view.ts";
+import { createObjectView, pathOf } from "./object-view.ts";
 import { createOperators } from "./operators.ts";
 import { emptyCounts, type EffectCounts, type RunResult, type Violation } from "./report.ts";
 import {
@@ -306,8 +306,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       lastApplied = { desired, manifest: manifestOf(scenario, desired ?? firstDesired(scenario)) };
     return lastApplied.manifest;
   };
-  const pathOf = (plural: string, name?: string): string =>
-    `/apis/${plural === "kubernetesclusters" ? "vitistack.io" : "talos.alperen.cloud"}/v1alpha1/namespaces/${NAMESPACE}/${plural}${name === undefined ? "" : `/${name}`}`;
   const send = async (method: "DELETE" | "PATCH", path: string, body?: unknown): Promise<void> => {
     const headers = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
     const answer = await truth.send({ method, path, body, headers });

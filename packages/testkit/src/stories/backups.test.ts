@@ -14,26 +14,18 @@ import {
 } from "@talos-operator/api";
 import type { ClusterRecord, TalosCluster, TalosControlPlane, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
-import { createKubeClient, createMetricsRegistry } from "@talos-operator/kube-runtime";
+import { createKubeClient, createMetricsRegistry, eventType } from "@talos-operator/kube-runtime";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 import type { Operator, BackupRunRequest } from "@talos-operator/operator";
 import type { Logger } from "@talos-operator/ports";
 import { createDatacenter, realisticTimings } from "@talos-operator/simulator";
+import { crdType, secretType } from "../world/kinds.ts";
 import { createScriptedRunner, takenBy } from "../world/scripted-runner.ts";
 import { createSilentWorkloads } from "../world/workloads.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 
-const crdType = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
-const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
-const eventType = { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true };
 const namespace = "default";
 const logged: string[] = [];
 const write = (...words: readonly unknown[]): void => void logged.push(JSON.stringify(words));

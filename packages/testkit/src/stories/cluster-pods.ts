@@ -1,12 +1,13 @@
-import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
+import { budgetType, nodeType, podType } from "../world/kinds.ts";
 import type { Story } from "./story.ts";
 
 /** Kinds inside the cluster that is managed. */
 export const inside = {
-  node: { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false },
-  pod: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
-  budget: { group: "policy", version: "v1", plural: "poddisruptionbudgets", kind: "PodDisruptionBudget", namespaced: true },
-} satisfies Record<string, ResourceType>;
+  node: nodeType,
+  pod: podType,
+  budget: budgetType,
+} as const;
 
 /** A Node as stories look at it. */
 export type NodeObject = KubeObject & {

@@ -4,6 +4,7 @@ import type { KubeObject, MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createMemoryFiles } from "@talos-operator/operator/testing";
 import type { MemoryFiles } from "@talos-operator/operator/testing";
 import type { MachineSpec } from "@talos-operator/simulator";
+import { WORDS } from "../simulate/composed-scenario.ts";
 import { createProvidedMachines } from "../world/provided-machines.ts";
 import type { ProvidedMachines } from "../world/provided-machines.ts";
 import { kinds, tell } from "./story.ts";
@@ -106,21 +107,12 @@ export function flatCluster(
 
 /** A cluster of the shape with data and topology: one control plane, one worker. */
 export function nestedCluster(data: Readonly<Record<string, string>> = {}, name = "demo"): KubeObject {
-  const words = {
-    clusterUid: "5c2e",
-    datacenter: "test-south-az1",
-    environment: "dev",
-    project: "p",
-    region: "south",
-    workorder: "w",
-    workspace: "s",
-  };
   return {
     apiVersion: "vitistack.io/v1alpha1",
     kind: "KubernetesCluster",
     metadata: { namespace: "default", name },
     spec: {
-      data: { ...words, clusterId: "c-0001", provider: "talos", zone: "sør-1", ...data },
+      data: { ...WORDS, clusterId: "c-0001", provider: "talos", ...data },
       clusterEndpoint: "https://10.5.0.100:6443",
       topology: {
         version: "1.33",

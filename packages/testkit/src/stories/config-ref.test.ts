@@ -6,7 +6,8 @@ import { leaveBehind } from "./left-behind.ts";
 import { apply, assertQuiet, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
-import { bundleOf, configMaps, putConfigs, reference, writtenCluster, writtenConfig, writtenEndpoint } from "./written-configs.ts";
+import { configMapType } from "../world/kinds.ts";
+import { bundleOf, putConfigs, reference, writtenCluster, writtenConfig, writtenEndpoint } from "./written-configs.ts";
 
 const demo = { namespace: "default", name: "demo" };
 
@@ -121,7 +122,7 @@ describe("a whole machine config that a person wrote", () => {
       await apply(world, kinds.cluster, writtenCluster(reference("controlplane.yaml"), reference("worker.yaml")));
       await ready(world);
       const sent = world.sent.length;
-      await world.client.resource(configMaps).delete({ namespace: "default", name: "demo-config" });
+      await world.client.resource(configMapType).delete({ namespace: "default", name: "demo-config" });
       await world.until("told", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "ReferenceNotFound", 120);
       assert.match((await world.condition(kinds.worker, "Ready"))?.message ?? "", /configRef.*demo-config does not exist/);
       await world.time.advance(600_000);

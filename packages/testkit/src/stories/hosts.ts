@@ -1,4 +1,5 @@
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import { crdType } from "../world/kinds.ts";
 import { demoCluster } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -22,14 +23,6 @@ const hostCrd = {
       },
     ],
   },
-};
-
-const crdType = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
 };
 
 interface Host extends KubeObject {

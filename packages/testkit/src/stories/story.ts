@@ -1,8 +1,8 @@
-import { crds } from "@talos-operator/api";
+import { controlPlaneVirtualSharedIPResource, crds, networkNamespaceResource } from "@talos-operator/api";
 import type { CustomResourceDefinition } from "@talos-operator/api";
 import type { Condition, TalosCluster } from "@talos-operator/api";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
-import { createKubeClient } from "@talos-operator/kube-runtime";
+import { createKubeClient, eventType } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject, MetricsRegistry, ResourceType } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
@@ -19,6 +19,7 @@ import type { Life } from "../simulate/life.ts";
 import { recorded } from "../world/accesses.ts";
 import type { Access } from "../world/accesses.ts";
 import { copiedStore } from "../world/copied-store.ts";
+import { crdType, ours, secretType } from "../world/kinds.ts";
 import { grantPermissions, operatorAccount } from "../world/operator-account.ts";
 import type { RecordedWorld } from "../world/recorded-world.ts";
 import { rerouted } from "../world/rerouted.ts";
@@ -29,26 +30,18 @@ import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 
 /** Kinds that stories look at. */
 export const kinds = {
-  cluster: ours("talosclusters", "TalosCluster"),
-  controlPlane: ours("taloscontrolplanes", "TalosControlPlane"),
-  worker: ours("talosworkers", "TalosWorker"),
-  machine: ours("talosmachines", "TalosMachine"),
-  record: { group: "talos-operator.dev", version: "v1alpha1", plural: "clusterrecords", kind: "ClusterRecord", namespaced: true },
-  kubernetesCluster: vitistack("kubernetesclusters", "KubernetesCluster"),
-  networkNamespace: vitistack("networknamespaces", "NetworkNamespace"),
-  sharedAddress: vitistack("controlplanevirtualsharedips", "ControlPlaneVirtualSharedIP"),
-  vitistackMachine: vitistack("machines", "Machine"),
-  secret: { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true },
-  event: { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true },
+  cluster: ours("talosclusters"),
+  controlPlane: ours("taloscontrolplanes"),
+  worker: ours("talosworkers"),
+  machine: ours("talosmachines"),
+  record: ours("clusterrecords"),
+  kubernetesCluster: ours("kubernetesclusters"),
+  networkNamespace: networkNamespaceResource,
+  sharedAddress: controlPlaneVirtualSharedIPResource,
+  vitistackMachine: ours("machines"),
+  secret: secretType,
+  event: eventType,
 } satisfies Record<string, ResourceType>;
-
-const crdType = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 
 /** Other people's kind that stories let `machineRef` lead to, as the chart's `machineRefRules` would open it. */
 const hostRules: PolicyRule = { apiGroups: ["hosts.example.dev"], resources: ["hosts"], verbs: ["get", "list", "watch"] };
@@ -346,11 +339,3 @@ function counted(kube: KubeTransport, writes: string[]): KubeTransport {
 }
 
 const silentLog: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };
-
-function ours(plural: string, kind: string): ResourceType {
-  return { group: "talos.alperen.cloud", version: "v1alpha1", plural, kind, namespaced: true };
-}
-
-function vitistack(plural: string, kind: string): ResourceType {
-  return { group: "vitistack.io", version: "v1alpha1", plural, kind, namespaced: true };
-}

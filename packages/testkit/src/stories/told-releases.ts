@@ -11,7 +11,7 @@ export const API = "talos.alperen.cloud/v1alpha1";
 export const ENDPOINT = "https://10.5.0.100:6443";
 export const key = (name: string) => ({ namespace: "default", name });
 export const chart: HelmSpec = { chartName: "web", repoURL: "https://charts.example.org", namespace: "web", releaseName: "web" };
-export const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+export { secretType } from "../world/kinds.ts";
 
 /** A cluster `demo` that runs, and a Helm whose runs take three seconds. */
 export function tellReleases(

@@ -12,19 +12,13 @@ import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runti
 import { createOperator } from "@talos-operator/operator";
 import { createDatacenter, demoTimings } from "@talos-operator/simulator";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
+import { crdType } from "../world/kinds.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import type { Conditioned } from "./story.ts";
 import type { KubeTransport } from "@talos-operator/ports";
 import { playWords } from "./words.ts";
 
 const hack = join(import.meta.dirname, "../../../../hack/tools");
-const crdType = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 
 /** Machines are quick here, and so are people: what takes them a minute takes six seconds. */
 const QUICKER = 10;

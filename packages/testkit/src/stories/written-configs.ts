@@ -1,12 +1,10 @@
-import type { ResourceType } from "@talos-operator/kube-runtime";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import { generateMachineConfig, generateSecretsBundle, patchMachineConfig } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
+import { configMapType } from "../world/kinds.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster } from "./story.ts";
 import type { Story } from "./story.ts";
-
-export const configMaps: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
 
 /** A reference to a key of the ConfigMap that {@link putConfigs} makes. */
 export const reference = (key: string) => ({ configRef: { name: "demo-config", key } });
@@ -40,8 +38,8 @@ export function writtenConfig(role: "controlplane" | "worker", secrets: SecretsB
 export async function putConfigs(world: Story, data: Readonly<Record<string, string>>): Promise<void> {
   const key = { namespace: "default", name: "demo-config" };
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata: key, data };
-  if ((await world.client.resource(configMaps).tryGet(key)) === undefined) await apply(world, configMaps, object);
-  else await world.client.resource(configMaps).patch(key, { type: "merge", value: { data } });
+  if ((await world.client.resource(configMapType).tryGet(key)) === undefined) await apply(world, configMapType, object);
+  else await world.client.resource(configMapType).patch(key, { type: "merge", value: { data } });
 }
 
 /** A cluster whose control plane, and worker if one is given, have configs that a person wrote. */

@@ -2,11 +2,10 @@ import type { AddonRunRequest, BackupRunRequest } from "@talos-operator/operator
 import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { WorkloadRef } from "@talos-operator/helm";
 import type { Clock } from "@talos-operator/ports";
+import { podType, secretType, type Secret } from "./kinds.ts";
 import { takenBy } from "./scripted-runner.ts";
 
 const jobType: ResourceType = { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true };
-const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
-const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 const jobNameLabel = "batch.kubernetes.io/job-name";
 
 /**
@@ -27,9 +26,7 @@ export async function workOffJobs(
   for (const { metadata, status } of items) {
     const name = metadata?.name ?? "";
     if (status?.conditions !== undefined || metadata?.deletionTimestamp !== undefined) continue;
-    const secret = await client
-      .resource<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secretType)
-      .tryGet({ namespace, name });
+    const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name });
     if (secret === undefined) continue;
     const task = JSON.parse(Buffer.from(secret.data?.["task.json"] ?? "", "base64").toString()) as Task;
     await client.resource(podType).create({

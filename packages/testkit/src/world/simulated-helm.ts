@@ -126,7 +126,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
         if (isForeign) return failed("release-not-ours", false);
         if (isFailure(fault)) return failed(fault.kind, true);
         if (fault?.kind === "dies" || fault?.kind === "lost") return undefined;
-        const chart = { name: task.chart.name, version: task.chart.version ?? "1.0.0", appVersion: "1", digest: "d".repeat(64) };
+        const chart = chartOf(task);
         const object = `Deployment ${task.release.namespace}/${task.release.name}`;
         const change: ObjectChange =
           newest === undefined
@@ -178,12 +178,7 @@ export function createSimulatedHelm(clock: Clock, options: SimulatedHelmOptions 
           releases.delete(key);
           return carryOut(request, fault);
         }
-        const chart: ChartFacts = {
-          name: task.chart.name,
-          version: task.chart.version ?? "1.0.0",
-          appVersion: "1",
-          digest: "d".repeat(64),
-        };
+        const chart = chartOf(task);
         if (
           newest?.status === "deployed" &&
           newest.inputs === task.inputs &&
@@ -337,6 +332,10 @@ function nameOf({ release }: Request["task"]): string {
 
 function keyOf(cluster: string, release: string): string {
   return `${cluster} ${release}`;
+}
+
+function chartOf({ chart: { name, version = "1.0.0" } }: Extract<HelmTask, { readonly chart: unknown }>): ChartFacts {
+  return { name, version, appVersion: "1", digest: "d".repeat(64) };
 }
 
 function clusterOf({ kubeconfig }: AddonSecrets): string {

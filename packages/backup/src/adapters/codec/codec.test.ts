@@ -25,8 +25,12 @@ test("zstd is what others read and write", async () => {
   const compressed = await collect(backupCodec.compress(pieces(plain)));
   assert.deepEqual(zstdDecompressSync(compressed), plain);
   assert.deepEqual(await collect(backupCodec.decompress(pieces(zstdCompressSync(plain)))), plain);
-  const tool = spawnSync("zstd", ["-d", "-c"], { input: compressed, maxBuffer: 1 << 26 });
-  if (tool.error === undefined) assert.deepEqual(tool.stdout, plain);
+});
+
+const hasZstd = spawnSync("zstd", ["--version"]).error === undefined;
+test("zstd is what the tool of that name reads", { skip: !hasZstd && "there is no zstd on this machine" }, async () => {
+  const input = await collect(backupCodec.compress(pieces(plain)));
+  assert.deepEqual(spawnSync("zstd", ["-d", "-c"], { input, maxBuffer: 1 << 26 }).stdout, plain);
 });
 
 test("age files are those of the library, for each of two recipients", async () => {

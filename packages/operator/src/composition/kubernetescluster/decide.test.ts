@@ -411,8 +411,9 @@ test("manifest: a template is copied whole, whatever fields it has (A015, A036)"
       });
       const { model } = seen(object);
       const given = [ofControlPlanes, ofWorkers];
-      for (const [index, group] of (model?.groups ?? []).entries()) {
-        const { talosConfig: _ours, ...spec } = machineManifest(object, model ?? assert.fail(), group, "x").spec ?? {};
+      assert.ok(model?.groups.length === 2);
+      for (const [index, group] of model.groups.entries()) {
+        const { talosConfig: _ours, ...spec } = machineManifest(object, model, group, "x").spec ?? {};
         const { talosConfig: _theirs, ...wanted } = given[index] ?? {};
         assert.deepEqual(spec, { provider: "default", ...wanted });
       }

@@ -45,7 +45,7 @@ export interface BackupBenchOptions {
  * Takes a large snapshot by the worker of backups, as a process of its own, from a member that streams it in messages of 1 KiB; and the same stream to nowhere, before
  * and behind, which is what the rate is compared with.
  */
-export async function benchBackup(mib: number, rounds: number, { bundled, nodeOptions }: BackupBenchOptions): Promise<void> {
+export async function benchBackup(mib: number, { bundled, nodeOptions }: BackupBenchOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "bench-backup-"));
   const running: ChildProcess[] = [];
   try {
@@ -68,43 +68,41 @@ export async function benchBackup(mib: number, rounds: number, { bundled, nodeOp
       `a snapshot of ${(bytes / MIB).toFixed(0)} MiB in messages of 1 KiB, the worker ${bundled ? "bundled" : "from the sources"}, into ${place.kind === "s3" ? "versitygw" : "a folder: there is no versitygw"}\n`,
     );
     const { recipient } = await createTestIdentity();
-    for (let round = 0; round < rounds; round += 1) {
-      const bare = await measured([bareStream, String(port), credentials]);
-      process.stdout.write(`${line("the bare stream", takenText(bare, bytes))}\n`);
-      for (const recipients of [[], [recipient]]) {
-        const attempt = `a${round}${recipients.length}`;
-        const task: BackupTask = {
-          kind: "take",
-          owner: { namespace: "default", controlPlane: "bench", clusterId: "bench" },
-          place,
-          timeoutMs: 3_600_000,
-          slot: `20261123T0200${10 + round * 2 + recipients.length}Z-bench`,
-          attempt,
-          source: { address: "127.0.0.1", port, memberId, machine: "bench-1" },
-          recipients,
-          maxBytes: 8 * 2 ** 30,
-          // The etcd of a drill is a process of its own, with memory of its own.
-          drill: "read",
-        };
-        const secrets: TaskSecrets = { talos: { ca, ...client }, manifestKey: Buffer.alloc(32, 7).toString("base64"), store: ACCESS };
-        const { taken, result } = await takeBackup({ folder, bundled, nodeOptions, task, secrets });
-        if (result.kind !== "taken") throw new Error(`the worker told ${JSON.stringify(result)}`);
-        const { facts } = result;
-        const streamed = (Date.parse(facts.endedAt) - Date.parse(facts.startedAt)) / 1000;
-        const what = recipients.length === 0 ? "the worker" : "the worker, encrypting";
-        process.stdout.write(
-          [
-            line(what, takenText(taken, bytes)),
-            line(
-              "  until it was stored",
-              `${(bytes / MIB / streamed).toFixed(0)} MiB/s, of the bare stream ${((bare.seconds / streamed) * 100).toFixed(0)} %`,
-            ),
-            line("  until it was read back", `of the bare stream ${((bare.seconds / taken.seconds) * 100).toFixed(0)} %`),
-            line("  stored", `${(facts.storedSize / MIB).toFixed(0)} MiB, ${facts.liveKeys} keys, revision ${facts.revision}`),
-            "",
-          ].join("\n"),
-        );
-      }
+    const bare = await measured([bareStream, String(port), credentials]);
+    process.stdout.write(`${line("the bare stream", takenText(bare, bytes))}\n`);
+    for (const recipients of [[], [recipient]]) {
+      const attempt = `a${recipients.length}`;
+      const task: BackupTask = {
+        kind: "take",
+        owner: { namespace: "default", controlPlane: "bench", clusterId: "bench" },
+        place,
+        timeoutMs: 3_600_000,
+        slot: `20261123T02001${recipients.length}Z-bench`,
+        attempt,
+        source: { address: "127.0.0.1", port, memberId, machine: "bench-1" },
+        recipients,
+        maxBytes: 8 * 2 ** 30,
+        // The etcd of a drill is a process of its own, with memory of its own.
+        drill: "read",
+      };
+      const secrets: TaskSecrets = { talos: { ca, ...client }, manifestKey: Buffer.alloc(32, 7).toString("base64"), store: ACCESS };
+      const { taken, result } = await takeBackup({ folder, bundled, nodeOptions, task, secrets });
+      if (result.kind !== "taken") throw new Error(`the worker told ${JSON.stringify(result)}`);
+      const { facts } = result;
+      const streamed = (Date.parse(facts.endedAt) - Date.parse(facts.startedAt)) / 1000;
+      const what = recipients.length === 0 ? "the worker" : "the worker, encrypting";
+      process.stdout.write(
+        [
+          line(what, takenText(taken, bytes)),
+          line(
+            "  until it was stored",
+            `${(bytes / MIB / streamed).toFixed(0)} MiB/s, of the bare stream ${((bare.seconds / streamed) * 100).toFixed(0)} %`,
+          ),
+          line("  until it was read back", `of the bare stream ${((bare.seconds / taken.seconds) * 100).toFixed(0)} %`),
+          line("  stored", `${(facts.storedSize / MIB).toFixed(0)} MiB, ${facts.liveKeys} keys, revision ${facts.revision}`),
+          "",
+        ].join("\n"),
+      );
     }
   } finally {
     for (const child of running) child.kill("SIGKILL");

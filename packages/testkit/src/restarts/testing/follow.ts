@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { systemRandom, systemTimers } from "@talos-operator/adapters";
 import { createInformer, createKubeClient, type KubeClient, type KubeObject } from "@talos-operator/kube-runtime";
+import { configMapType } from "../../world/kinds.ts";
 import type { KubeTransport } from "@talos-operator/ports";
 
-const configMapType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true } as const;
 const namespace = "default";
 /** Longer than any restart here takes. */
 const patience = { timeoutMs: 120_000 };

@@ -1,16 +1,15 @@
 import type { ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
 import { isConditionTrue } from "@talos-operator/api";
 import type { BackupFacts } from "@talos-operator/backup";
-import { simulatedCodec } from "@talos-operator/backup/testing";
 import type { BackupRunner, BackupRunRequest } from "@talos-operator/operator";
 import type { JudgedCluster } from "../backup-rules.ts";
-import type { KubeObject } from "@talos-operator/kube-runtime";
+import { eventType, type KubeObject } from "@talos-operator/kube-runtime";
 import type { Life } from "../life.ts";
 import { NAMESPACE } from "../scenario.ts";
 import type { ObjectView } from "../object-view.ts";
 import { createBackupObjectRules } from "./object-rules.ts";
 import { createRunJobs } from "./run-jobs.ts";
-import type { StandInInput, StoredBackup } from "./stand-in.ts";
+import { decodeWith, type StandInInput, type StoredBackup } from "./stand-in.ts";
 
 /** A recipient that validation takes, and the identity that the simulated codec finds for it. */
 export const KEEPER = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
@@ -18,8 +17,6 @@ const IDENTITY = `AGE-SECRET-KEY-1${KEEPER.slice(4).toUpperCase()}`;
 
 /** What is told of an object whose backup goes. */
 const GONE = /^(\S+) (was removed from the store\.|stays in the store: the bucket keeps its bytes)/;
-
-const eventType = { group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true } as const;
 
 /** Backups that controllers decide about. */
 export interface AskedOfControllers {
@@ -46,12 +43,7 @@ export function createAskedOfControllers(
     owner: task.owner,
     manifestKey: secrets.manifestKey ?? "",
     prefix: task.place.prefix,
-    decode: async (stored, encryption) => {
-      const compressed = encryption === "age" ? simulatedCodec.decrypt(once(stored), IDENTITY) : once(stored);
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of simulatedCodec.decompress(compressed)) chunks.push(chunk);
-      return Buffer.concat(chunks);
-    },
+    decode: decodeWith(IDENTITY),
   });
   const objectRules = createBackupObjectRules({
     objects,
@@ -116,9 +108,4 @@ export function createAskedOfControllers(
       }
     },
   };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  await Promise.resolve();
-  yield bytes;
 }

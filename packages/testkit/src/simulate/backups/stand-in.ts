@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { BackupFacts, BackupTask, TakeTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
 import { manifestKeyOf } from "@talos-operator/backup";
 import { simulatedCodec } from "@talos-operator/backup/testing";
-import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Clock, Keys, Timers } from "@talos-operator/ports";
 import type { Datacenter, EtcdMember } from "@talos-operator/simulator";
 import { parseSecretsBundle, signClientCertificate } from "@talos-operator/talos";
@@ -10,6 +10,8 @@ import type { BackupRules, JudgedCluster } from "../backup-rules.ts";
 import type { Report } from "../invariants.ts";
 import { livingEtcd } from "../living-etcd.ts";
 import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import { secretType, type Secret } from "../../world/kinds.ts";
+import { bundleKey } from "../troubles/input.ts";
 import type { Trace } from "../trace.ts";
 import type { Worker, Workers } from "./workers.ts";
 
@@ -79,8 +81,6 @@ const TIMEOUT_MS = 10 * 60_000;
 const GRACE_MS = 60_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-const bundleType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
-
 /** What a worker says of a backup that is not as it was. */
 const tamperedReasons: ReadonlySet<string> = new Set(["proof-failed", "backup-missing", "manifest-refused"]);
 
@@ -106,9 +106,7 @@ export function createStandIn(input: StandInInput): StandIn {
 
   /** The keys of the cluster that has the name now; `undefined` while they are away or unusable. */
   const known = async (): Promise<Known | undefined> => {
-    const secret: (KubeObject & { readonly data?: Readonly<Record<string, string>> }) | undefined = await client
-      .resource(bundleType)
-      .tryGet({ namespace: NAMESPACE, name: `${CLUSTER_NAME}-bundle-1` });
+    const secret = await client.resource<Secret>(secretType).tryGet(bundleKey);
     const text = Buffer.from(secret?.data?.["bundle"] ?? "", "base64").toString("utf8");
     if (text === "") return undefined;
     let bundle: ReturnType<typeof parseSecretsBundle>;
@@ -131,12 +129,7 @@ export function createStandIn(input: StandInInput): StandIn {
         owner: { namespace: NAMESPACE, controlPlane: CLUSTER_NAME, clusterId: bundle.cluster.id },
         manifestKey,
         prefix: PREFIX,
-        decode: async (stored, encryption) => {
-          const compressed = encryption === "age" ? simulatedCodec.decrypt(once(stored), IDENTITY) : once(stored);
-          const chunks: Uint8Array[] = [];
-          for await (const chunk of simulatedCodec.decompress(compressed)) chunks.push(chunk);
-          return Buffer.concat(chunks);
-        },
+        decode: decodeWith(IDENTITY),
       },
       secrets: {
         talos: { ca: bundle.certs.os.certificate, certificate, key },
@@ -199,6 +192,14 @@ export function createStandIn(input: StandInInput): StandIn {
     now === undefined
       ? undefined
       : { owner: now.cluster.owner, place: { kind: "directory", path: "", prefix: PREFIX }, timeoutMs: TIMEOUT_MS };
+  const taking = (one: Pick<Asked, "slot" | "recipients" | "tries">): TakeTask | undefined => {
+    const from = now === undefined ? undefined : source(now.cluster.owner.clusterId, one.tries);
+    const common = base();
+    if (from === undefined || common === undefined) return undefined;
+    one.tries += 1;
+    const { slot, recipients, tries } = one;
+    return { ...common, kind: "take", slot, attempt: `try-${tries}`, source: from, recipients, maxBytes: MOST_BYTES, drill: "read" };
+  };
 
   return {
     take(name, recipients = []) {
@@ -206,22 +207,7 @@ export function createStandIn(input: StandInInput): StandIn {
       const one: Asked = { slot, recipients, tries: 0, isTampered: false, facts: undefined, judged: undefined };
       asked.push(one);
       order({
-        make() {
-          const from = now === undefined ? undefined : source(now.cluster.owner.clusterId, one.tries);
-          const common = base();
-          if (from === undefined || common === undefined) return undefined;
-          one.tries += 1;
-          return {
-            ...common,
-            kind: "take",
-            slot,
-            attempt: `try-${one.tries}`,
-            source: from,
-            recipients,
-            maxBytes: MOST_BYTES,
-            drill: "read",
-          };
-        },
+        make: () => taking(one),
         heard(result) {
           if (result.kind !== "taken") return false;
           one.facts = result.facts;
@@ -234,20 +220,13 @@ export function createStandIn(input: StandInInput): StandIn {
       return one;
     },
     takeAsSuccessor(slot) {
-      let tries = 0;
+      const one = { slot, recipients: [], tries: 0 };
       order({
         succeeds: true,
-        make() {
-          const from = now === undefined ? undefined : source(now.cluster.owner.clusterId, tries);
-          const common = base();
-          if (from === undefined || common === undefined) return undefined;
-          tries += 1;
-          const attempt = `try-${tries}`;
-          return { ...common, kind: "take", slot, attempt, source: from, recipients: [], maxBytes: MOST_BYTES, drill: "read" };
-        },
+        make: () => taking(one),
         heard(result) {
           if (result.kind !== "taken") return false;
-          if (result.found && tries === 1) input.report("S28", `the backup ${slot} of another cluster is taken for its own`);
+          if (result.found && one.tries === 1) input.report("S28", `the backup ${slot} of another cluster is taken for its own`);
           return true;
         },
       });
@@ -293,6 +272,16 @@ export function createStandIn(input: StandInInput): StandIn {
       for (const cluster of new Set(asked.flatMap(({ judged }) => (judged === undefined ? [] : [judged]))))
         input.rules.judgeVersions(cluster);
     },
+  };
+}
+
+/** What is stored, as it was before it was compressed and encrypted for this identity. */
+export function decodeWith(identity: string): JudgedCluster["decode"] {
+  return async (stored, encryption) => {
+    const compressed = encryption === "age" ? simulatedCodec.decrypt(once(stored), identity) : once(stored);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of simulatedCodec.decompress(compressed)) chunks.push(chunk);
+    return Buffer.concat(chunks);
   };
 }
 

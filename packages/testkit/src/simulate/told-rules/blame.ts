@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { MESSAGES_MS, WRITTEN_MS } from "./rule.ts";
-import { conditionOf, isWell, namedIn, namesAny, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
+import { conditionOf, isWell, namedIn, nameOf, namesAny, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
 
 /** Reasons for not being ready that lie in machines: whoever reads them wants to know in which. */
 const OF_MACHINES: ReadonlySet<string> = new Set([
@@ -20,10 +20,6 @@ const OF_MACHINES: ReadonlySet<string> = new Set([
 
 /** A machine that is well again is looked at so soon. */
 const LOOKED_AT_MS = 40_000;
-
-function nameOf({ kind, metadata }: ToldObject): string {
-  return `${kind ?? ""} ${metadata?.name ?? ""}`;
-}
 
 /** The conditions of an object that say that it waits for machines. */
 function waiting(object: ToldObject): readonly { readonly type: string; readonly reason: string; readonly message: string }[] {

@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
-import { conditionOf, type ToldObject } from "./told.ts";
+import { conditionOf, nameOf, type ToldObject } from "./told.ts";
 
 /** Words of the column State or Phase that say that an object is ready. */
 const READY_WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -17,10 +17,7 @@ const readyWords: ToldRule = {
       if (word === undefined) return;
       const isReady = conditionOf(object, "Ready")?.status === "True";
       if (words.includes(word) !== isReady)
-        broken(
-          `${object.kind} ${object.metadata?.name}`,
-          () => `${object.kind} ${object.metadata?.name} shows ${word}, and Ready is ${String(isReady)}`,
-        );
+        broken(nameOf(object), () => `${nameOf(object)} shows ${word}, and Ready is ${String(isReady)}`);
     };
     for (const { plural, object } of pools) judge(object, object.status?.state, READY_WORDS[plural] ?? []);
     for (const object of clusters) if (object.kind === "KubernetesCluster") judge(object, object.status?.phase, ["Running", "Ready"]);
@@ -39,11 +36,8 @@ const counts: ToldRule = {
       if (status?.machines === undefined || metadata?.deletionTimestamp !== undefined) return;
       const [ready, wanted] = [listed.filter(({ reason }) => reason === "AllReady").length, listed.length];
       if (status.machines === `${ready}/${wanted}` && status.wantedMachines === wanted && status.readyMachines === ready) return;
-      broken(
-        `${object.kind} ${metadata?.name}`,
-        () =>
-          `${object.kind} ${metadata?.name} shows ${status.machines}: ${listed.map(({ name, reason }) => `${name} ${reason}`).join(", ")}`,
-      );
+      const told = listed.map(({ name, reason }) => `${name} ${reason}`);
+      broken(nameOf(object), () => `${nameOf(object)} shows ${status.machines}: ${told.join(", ")}`);
     };
     for (const { object, machines } of pools) {
       // What leaves with its pool is not wanted any more.

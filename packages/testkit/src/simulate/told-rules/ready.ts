@@ -1,6 +1,6 @@
 import type { ToldRule } from "./rule.ts";
 import { WRITTEN_MS } from "./rule.ts";
-import { conditionOf, isGoing, isWell, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
+import { conditionOf, isGoing, isWell, nameOf, type Told, type ToldMachine, type ToldObject, type ToldPool } from "./told.ts";
 
 /** A worker that was powered off is noticed after that time at the latest: by a look that is due and its second chance. */
 const NOTICED_MS = 70_000;
@@ -29,10 +29,6 @@ function summed({ pools, clusters }: Told): readonly Summed[] {
 /** What an object says, in short. */
 function reasonsOf({ status }: ToldObject): string {
   return (status?.conditions ?? []).map(({ type, reason = "" }) => `${type} ${reason}`).join(", ");
-}
-
-function nameOf({ kind, metadata }: ToldObject): string {
-  return `${kind ?? ""} ${metadata?.name ?? ""}`;
 }
 
 /** W5 nothing is Ready while a machine that it lists is no ready node. */

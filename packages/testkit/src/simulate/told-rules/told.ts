@@ -179,6 +179,11 @@ function isHeld({ metadata }: ToldObject): boolean {
   return mode !== undefined && mode !== "" && mode !== "reconcile";
 }
 
+/** `TalosWorker pool` */
+export function nameOf({ kind, metadata }: ToldObject): string {
+  return `${kind ?? ""} ${metadata?.name ?? ""}`;
+}
+
 /** The condition of an object, as it was told. */
 export function conditionOf(object: ToldObject | undefined, type: string) {
   return object?.status?.conditions?.find((condition) => condition.type === type);

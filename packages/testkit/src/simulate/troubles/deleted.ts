@@ -1,7 +1,8 @@
 import { talosMachineResource } from "@talos-operator/api";
+import { secretType } from "../../world/kinds.ts";
 import { pick } from "../fault.ts";
 import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
-import { begin, secretType, type TroubleInput } from "./input.ts";
+import { begin, type TroubleInput } from "./input.ts";
 
 /** Somebody deletes what the operator made, one object after the other: nothing of it is needed to go on, and nothing else goes with it. */
 export async function deleteChildren(input: TroubleInput, lastsMs: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { clusterRecordResource, type ClusterRecord } from "@talos-operator/api";
-import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
+import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Keys, RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter, SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "../effects.ts";
@@ -42,14 +42,6 @@ export interface TroubleInput {
   readonly tamperBackup: () => string | undefined;
   readonly trace: (line: string) => void;
 }
-
-export const secretType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
-
-export type Secret = KubeObject & {
-  readonly data?: Readonly<Record<string, string>>;
-  readonly type?: string;
-  readonly immutable?: boolean;
-};
 
 /** A field of known machines that the CRD of these worlds has, and no release yet. */
 export const LATER_FIELD = "laterFact";

@@ -1,9 +1,10 @@
 import { clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import { isAlreadyExists, isNotFound, type KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
+import { secretType, type Secret } from "../../world/kinds.ts";
 import { pick } from "../fault.ts";
 import { addressesOf, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
-import { begin, bundleKey, LATER_FIELD, ofCluster, readRecord, recordThat, secretType, type Secret, type TroubleInput } from "./input.ts";
+import { begin, bundleKey, LATER_FIELD, ofCluster, readRecord, recordThat, type TroubleInput } from "./input.ts";
 
 /** The bundle Secret goes; in `bundle-changed` one with other keys comes in between. */
 export async function loseBundle(input: TroubleInput, lastsMs: number): Promise<void> {

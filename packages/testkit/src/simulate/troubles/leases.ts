@@ -1,6 +1,5 @@
+import { leaseType } from "@talos-operator/kube-runtime";
 import type { TroubleInput } from "./input.ts";
-
-const leaseType = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease", namespaced: true } as const;
 
 /** Longer than a lease: whoever led must stop, and may go on when the API answers again. Now and then the lease is gone as well. */
 export async function loseLease({ kind, client, timers, trace, random, stage, startOperator }: TroubleInput): Promise<void> {

@@ -1,4 +1,4 @@
-import type { KubeObject } from "@talos-operator/kube-runtime";
+import { leaseType, type KubeObject } from "@talos-operator/kube-runtime";
 import { pick } from "../fault.ts";
 import type { TroubleInput } from "./input.ts";
 
@@ -33,8 +33,6 @@ export async function pauseBeforeSend({ kind, random, trace, timers, ...input }:
   });
   await timers.sleep(lastsMs);
 }
-
-const leaseType = { group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease", namespaced: true } as const;
 
 /** Another operator is there, the lease is deleted, and the other one takes it. */
 export async function takeLease({ client, timers, trace, random, tookEffect, holdOperator, startOperator }: TroubleInput): Promise<void> {

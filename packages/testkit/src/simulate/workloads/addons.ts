@@ -6,12 +6,12 @@ import {
   talosControlPlaneResource,
 } from "@talos-operator/api";
 import type { HelmSpec, TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
+import { secretType } from "../../world/kinds.ts";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import { ADDON_TROUBLES } from "../troubles/kinds.ts";
-import { secretType } from "../troubles/input.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
 import { isDeleted } from "./deletion.ts";
-import { isSettled, sparesOf } from "./machines.ts";
+import { growOrReplace, isSettled } from "./machines.ts";
 
 const API = "talos.alperen.cloud/v1alpha1";
 const NET = "net";
@@ -108,7 +108,7 @@ export const addons: Workload = {
   name: "addons",
   about: "addons are installed, edited while machines come and go, no longer selected, and deleted",
   choose: (random) => ({ ...chooseScenario(random, { controlPlanes: [1, 3], workers: [0, 1], spares: 2 }), hasAddons: true }),
-  steps: ({ controlPlanes }, random) => [
+  steps: (_scenario, random) => [
     install,
     {
       what: "edit them while machines come and go",
@@ -117,10 +117,7 @@ export const addons: Workload = {
         await world.client
           .resource(talosClusterAddonReleaseResource)
           .patch({ namespace: NAMESPACE, name: EXTRA }, { type: "merge", value: { spec: { helmSpec: { values: { step: "second" } } } } });
-        const { controlPlanes: now = [] } = world.stage.desired ?? {};
-        await world.edit({
-          controlPlanes: controlPlanes === 1 ? [...now, ...sparesOf(world)] : [...now.slice(1), ...sparesOf(world).slice(0, 1)],
-        });
+        await growOrReplace(world);
         await editAddon(world, WEB, { helmSpec: { values: { step: "second" } } });
         // In the middle of it.
         world.timers.schedule(
@@ -168,8 +165,6 @@ export const addons: Workload = {
   ],
   effects: ["K2", "K5", "K6", "K7", "H1", "H2"],
   troubles: ADDON_TROUBLES,
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** A cluster goes with its addons on it. */
@@ -200,6 +195,5 @@ export const addonsLeave: Workload = {
   ],
   effects: ["K5", "K6", "K7", "H1", "H2"],
   troubles: ADDON_TROUBLES,
-  mayInterrupt: false,
-  endsReady: false,
+  endsDeleted: true,
 };

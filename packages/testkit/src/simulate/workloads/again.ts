@@ -1,14 +1,12 @@
 import { annotations, clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { secretType, type Secret } from "../../world/kinds.ts";
 import { GIVEN_KEYS } from "../person.ts";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import { bundleKey, ofCluster } from "../troubles/input.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { isDeleted, isPreserved } from "./deletion.ts";
-import { effectsOnMachines, isSettled } from "./machines.ts";
-
-const key = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
-
-const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+import { createPeriod, effectsOnMachines, isSettled } from "./machines.ts";
 
 /** Deleted with a wipe, and made again of the same machines under the same name. */
 export const recreate: Workload = {
@@ -20,7 +18,6 @@ export const recreate: Workload = {
     { what: "create again", make: (world) => world.applyAgain({}, true), isReached: isSettled },
   ],
   mayInterrupt: true,
-  endsReady: true,
 };
 
 /** Deleted with policy preserve; whoever takes the name is asked first. */
@@ -48,16 +45,14 @@ export const readopt: Workload = {
       {
         what: "adopt",
         async make(world) {
-          const record = (await world.client.resource(clusterRecordResource).get(key)) as ClusterRecord;
+          const record = (await world.client.resource(clusterRecordResource).get(ofCluster)) as ClusterRecord;
           const value = { metadata: { annotations: { [annotations.adopt]: record.spec.clusterId } } };
-          await world.client.resource(talosControlPlaneResource).patch(key, { type: "merge", value });
+          await world.client.resource(talosControlPlaneResource).patch(ofCluster, { type: "merge", value });
         },
         isReached: (world) => isSettled(world) && !asks(world) && effectsOnMachines(world) === before,
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** Kinds that somebody who loses a management cluster loses. */
@@ -69,9 +64,7 @@ const LOST = ["talosclusters", "taloscontrolplanes", "talosworkers", "talosmachi
 /** The management cluster is lost but for the keys: all objects go, nobody wipes anything. */
 async function loseManagement({ client, stage }: EditableWorld): Promise<string> {
   stage.isManagementLost = true;
-  const bundle = await client
-    .resource<KubeObject & { readonly data?: Readonly<Record<string, string>> }>(secretType)
-    .get({ namespace: NAMESPACE, name: `${CLUSTER_NAME}-bundle-1` });
+  const bundle = await client.resource<Secret>(secretType).get(bundleKey);
   for (const type of [...LOST, clusterRecordResource, secretType]) {
     const resource = client.resource(type);
     for (const { metadata } of (await resource.list({ namespace: NAMESPACE })).items) {
@@ -93,7 +86,7 @@ export const takeOver: Workload = {
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3], workers: [0, 1, 2] }),
   steps: () => {
     let before = 0;
-    let goneAt = 0;
+    const going = createPeriod();
     let startOperator = (): void => undefined;
     let bundle = "";
     return [
@@ -109,12 +102,11 @@ export const takeOver: Workload = {
           startOperator = world.endOperators();
           bundle = await loseManagement(world);
           // What is deleted with its owner goes in its own time.
-          goneAt = world.now() + MINUTE;
-          world.timers.schedule(MINUTE, () => undefined);
+          going.begin(world, MINUTE);
           // What was sent before comes, or not.
           before = effectsOnMachines(world);
         },
-        isReached: (world) => world.now() >= goneAt,
+        isReached: going.isOver,
       },
       {
         what: "import",
@@ -140,7 +132,7 @@ export const takeOver: Workload = {
         what: "say where the keys are",
         async make(world) {
           const value = { metadata: { annotations: { [annotations.importBundle]: GIVEN_KEYS } } };
-          await world.client.resource(talosControlPlaneResource).patch(key, { type: "merge", value });
+          await world.client.resource(talosControlPlaneResource).patch(ofCluster, { type: "merge", value });
         },
         isReached: (world) => isSettled(world) && effectsOnMachines(world) === before,
       },
@@ -151,6 +143,4 @@ export const takeOver: Workload = {
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

@@ -11,7 +11,7 @@ import { KEEPER } from "../backups/asked.ts";
 import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import { BACKUP_TROUBLES } from "../troubles/kinds.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
-import { isSettled, sparesOf } from "./machines.ts";
+import { growOrReplace, isSettled } from "./machines.ts";
 
 const ONE = "one";
 const KEPT = "kept";
@@ -107,10 +107,7 @@ export const backup: Workload = {
           metadata: { namespace: NAMESPACE, name: OFTEN },
           spec: { schedule: "*/3 * * * *", timeZone: "UTC", retention: 2, backupTemplate: { spec: { ...spec, deletionPolicy: "delete" } } },
         });
-        const { controlPlanes: now = [] } = world.stage.desired ?? {};
-        await world.edit({
-          controlPlanes: controlPlanes === 1 ? [...now, ...sparesOf(world)] : [...now.slice(1), ...sparesOf(world).slice(0, 1)],
-        });
+        await growOrReplace(world);
       },
       isReached(world) {
         // The third one lets the first one go.
@@ -143,6 +140,4 @@ export const backup: Workload = {
   ],
   effects: ["K2", "K5", "K6", "T12", "S3-1", "S3-2", "S3-3", "S3-4", "S3-5", "T7", "T9"],
   troubles: BACKUP_TROUBLES,
-  mayInterrupt: false,
-  endsReady: true,
 };

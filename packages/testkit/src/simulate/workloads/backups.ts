@@ -2,7 +2,7 @@ import { RECIPIENT } from "../backups/stand-in.ts";
 import { chooseScenario } from "../scenario.ts";
 import { BACKUP_TROUBLES } from "../troubles/kinds.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
-import { isSettled, sparesOf } from "./machines.ts";
+import { growOrReplace, isSettled } from "./machines.ts";
 
 /** Every backup that was asked for is there, or was removed, and nobody works any more. */
 function isDone(world: EditableWorld): boolean {
@@ -39,12 +39,7 @@ export const backupWorkers: Workload = {
     meanwhile(
       controlPlanes === 1 ? "take one while 1 control plane becomes 3" : "take one while a control plane is replaced",
       (world) => void world.backups?.take("meanwhile"),
-      async (world) => {
-        const { controlPlanes: now = [] } = world.stage.desired ?? {};
-        await world.edit({
-          controlPlanes: controlPlanes === 1 ? [...now, ...sparesOf(world)] : [...now.slice(1), ...sparesOf(world).slice(0, 1)],
-        });
-      },
+      growOrReplace,
     ),
     meanwhile("prove them, and remove all but the newest", (world) => {
       const there = slots(world);
@@ -58,6 +53,4 @@ export const backupWorkers: Workload = {
   ],
   effects: ["T12", "S3-1", "S3-2", "S3-3", "S3-4", "S3-5", "T7", "T9"],
   troubles: BACKUP_TROUBLES,
-  mayInterrupt: false,
-  endsReady: true,
 };

@@ -1,14 +1,14 @@
-import type { ResourceType } from "@talos-operator/kube-runtime";
+import { ours } from "../../world/kinds.ts";
 import { chooseComposed, composedManifest, type Replicas } from "../composed-scenario.ts";
 import type { Composed } from "../composed.ts";
 import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
-import { effectsOnMachines, formerMachines, hasWantedMembers, isNode, wantedMachines } from "./machines.ts";
+import { comparing, createPeriod, effectsOnMachines, formerMachines, hasWantedMembers, isNode, wantedMachines } from "./machines.ts";
 
 const MINUTE = 60_000;
 
-const machineType: ResourceType = { group: "vitistack.io", version: "v1alpha1", plural: "machines", kind: "Machine", namespaced: true };
-const clusterType: ResourceType = { ...machineType, plural: "kubernetesclusters", kind: "KubernetesCluster" };
+const machineType = ours("machines");
+const clusterType = ours("kubernetesclusters");
 
 function composedOf({ composed }: EditableWorld): Composed {
   if (composed === undefined) throw new Error("there is no KubernetesCluster in this world");
@@ -41,8 +41,6 @@ export const compose: Workload = {
   about: "a KubernetesCluster of either shape becomes files, Machines and nodes; its provider is slow, or gives one address twice",
   choose: (random) => chooseComposed(random, { controlPlanes: [1, 1, 3], moods: ["prompt", "slow", "confused"], spares: 1 }),
   steps: () => [],
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 function scale(what: string, change: (now: Replicas) => Partial<Replicas>): Step {
@@ -72,7 +70,6 @@ export const composeScale: Workload = {
           scale("3 to 1 control planes, and no workers", () => ({ controlPlanes: 1, groups: {} })),
         ],
   mayInterrupt: true,
-  endsReady: true,
 };
 
 /** One of the wanted Machines and where it is; of several control planes not always the same one. */
@@ -100,7 +97,7 @@ function takeAway(): readonly Step[] {
 /** A machine dies, its Machine is deleted, and its provider says later that nothing is left of it. */
 function loseForGood(): readonly Step[] {
   let name = "";
-  let goneAt = 0;
+  const gone = createPeriod();
   return [
     {
       what: "a machine loses its power for good, and its Machine is deleted",
@@ -110,10 +107,9 @@ function loseForGood(): readonly Step[] {
         world.datacenter.machine(lost.address).powerOff();
         world.stage.abandoned.add(lost.address);
         await world.client.resource(machineType).delete({ namespace: NAMESPACE, name });
-        goneAt = world.now() + 2 * MINUTE;
-        world.timers.schedule(2 * MINUTE, () => undefined);
+        gone.begin(world, 2 * MINUTE);
       },
-      isReached: (world) => world.now() >= goneAt,
+      isReached: gone.isOver,
     },
     {
       what: "its provider says that it is no more",
@@ -130,15 +126,12 @@ function loseForGood(): readonly Step[] {
 
 /** A provider names more addresses than before, and a new one first, as one that finds out about them one by one. */
 function nameOthersFirst(): readonly Step[] {
-  let until = 0;
-  let before = 0;
+  const period = createPeriod();
   return [
-    {
+    comparing(effectsOnMachines, {
       what: "a provider names another address first",
       async make(world) {
-        before = effectsOnMachines(world);
-        until = world.now() + MINUTE;
-        world.timers.schedule(MINUTE, () => undefined);
+        period.begin(world, MINUTE);
         const { provider, wantedNames } = composedOf(world);
         provider.nameFirst("198.51.100.7");
         for (const name of wantedNames()) {
@@ -146,8 +139,8 @@ function nameOthersFirst(): readonly Step[] {
           await world.client.resource(machineType).patchStatus({ namespace: NAMESPACE, name }, { type: "merge", value: { status } });
         }
       },
-      isReached: (world) => world.now() >= until && isComposedAsAsked(world) && effectsOnMachines(world) === before,
-    },
+      isReached: (world, before) => period.isOver(world) && isComposedAsAsked(world) && effectsOnMachines(world) === before,
+    }),
   ];
 }
 
@@ -187,8 +180,6 @@ export const composeDisturbed: Workload = {
     const first = Math.floor(random.fraction() * deeds.length);
     return deeds[first]?.() ?? [];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** Nothing is left of it. */
@@ -221,7 +212,7 @@ export const composeAbort: Workload = {
   steps: () => [{ what: "delete", make: (world) => world.remove(), isReached: isGone }],
   mayInterrupt: true,
   isEarly: true,
-  endsReady: false,
+  endsDeleted: true,
 };
 
 /** A KubernetesCluster goes, and all that was made for it. */
@@ -231,5 +222,5 @@ export const composeDelete: Workload = {
   choose: (random) => chooseComposed(random, { controlPlanes: [1, 3] }),
   steps: () => [{ what: "delete", make: (world) => world.remove(), isReached: isGone }],
   mayInterrupt: true,
-  endsReady: false,
+  endsDeleted: true,
 };

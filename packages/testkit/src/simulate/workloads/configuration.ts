@@ -1,6 +1,6 @@
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
-import { bootsOf, isSettled, nobodyBooted, wantedMachines, type Boots } from "./machines.ts";
+import { allBooted, bootsOf, changeEnvironment, comparing, isSettled, nobodyBooted, wantedMachines } from "./machines.ts";
 
 function allHave(world: EditableWorld, word: RegExp): boolean {
   return wantedMachines(world).every(({ state }) => word.test(state.config.active ?? "") && word.test(state.config.persisted ?? ""));
@@ -11,21 +11,13 @@ export const configLive: Workload = {
   name: "config-live",
   about: "a setting that takes effect at once is changed on every machine, and nobody reboots",
   choose: (random) => chooseScenario(random),
-  steps: () => {
-    let boots: Boots = [];
-    return [
-      {
-        what: "change a sysctl",
-        async make(world) {
-          boots = bootsOf(world);
-          await world.edit({ machineSpec: { configPatches: [{ machine: { sysctls: { "net.core.somaxconn": "65535" } } }] } });
-        },
-        isReached: (world) => isSettled(world) && allHave(world, /somaxconn/) && nobodyBooted(world, boots),
-      },
-    ];
-  },
-  mayInterrupt: false,
-  endsReady: true,
+  steps: () => [
+    comparing(bootsOf, {
+      what: "change a sysctl",
+      make: (world) => world.edit({ machineSpec: { configPatches: [{ machine: { sysctls: { "net.core.somaxconn": "65535" } } }] } }),
+      isReached: (world, boots) => isSettled(world) && allHave(world, /somaxconn/) && nobodyBooted(world, boots),
+    }),
+  ],
 };
 
 /** A setting that takes effect at the next boot. */
@@ -33,25 +25,14 @@ export const configReboot: Workload = {
   name: "config-reboot",
   about: "a setting that needs a boot is changed on every machine: one after the other boots",
   choose: (random) => chooseScenario(random),
-  steps: () => {
-    let boots: Boots = [];
-    return [
-      {
-        what: "change the environment of services",
-        async make(world) {
-          boots = bootsOf(world);
-          await world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
-        },
-        isReached: (world) =>
-          isSettled(world) && allHave(world, /PROOF_OF_BOOT/) && boots.every(([machine, bootId]) => machine.state.bootId !== bootId),
-      },
-    ];
-  },
-  mayInterrupt: false,
-  endsReady: true,
+  steps: () => [
+    comparing(bootsOf, {
+      what: "change the environment of services",
+      make: changeEnvironment,
+      isReached: (world, boots) => isSettled(world) && allHave(world, /PROOF_OF_BOOT/) && allBooted(boots),
+    }),
+  ],
 };
-
-const PROOF = { machine: { env: { PROOF_OF_BOOT: "1" } } };
 
 /** Workers leave a pool whose others boot for new settings: both take machines down, and share what may be. */
 export const changeAndLeave: Workload = {
@@ -69,17 +50,14 @@ export const changeAndLeave: Workload = {
           : "take two workers away, then change the environment",
         async make(world) {
           const leave = (): Promise<void> => world.edit({ workers: (world.stage.desired?.workers ?? []).slice(2) });
-          const change = (): Promise<void> => world.edit({ machineSpec: { configPatches: [PROOF] } });
-          await (isChangeFirst ? change() : leave());
+          await (isChangeFirst ? changeEnvironment(world) : leave());
           world.timers.schedule(delayMs, () => {
             hasBoth = true;
-            void (isChangeFirst ? leave() : change());
+            void (isChangeFirst ? leave() : changeEnvironment(world));
           });
         },
         isReached: (world) => hasBoth && isSettled(world) && allHave(world, /PROOF_OF_BOOT/),
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

@@ -15,8 +15,6 @@ export const containersLeave: Workload = {
       workers: workers.slice(1),
     })),
   ],
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** A cluster in containers is deleted: its machines stop, and keep what they have. */
@@ -25,6 +23,5 @@ export const containersDelete: Workload = {
   about: "a cluster in containers is deleted: its machines are stopped, its objects, record and keys go",
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3], workers: [0, 2], platform: "container" }),
   steps: () => [{ what: "delete", make: (world) => world.remove(), isReached: isDeleted }],
-  mayInterrupt: false,
-  endsReady: false,
+  endsDeleted: true,
 };

@@ -7,6 +7,4 @@ export const create: Workload = {
   about: "1, 3 or 5 control planes and up to 3 workers, from nothing to Ready",
   choose: (random) => chooseScenario(random),
   steps: () => [],
-  mayInterrupt: false,
-  endsReady: true,
 };

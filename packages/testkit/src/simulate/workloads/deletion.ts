@@ -25,15 +25,9 @@ export const deletion: Workload = {
   name: "delete",
   about: "a cluster is deleted with policy reset: its machines are wiped, its objects, record and keys go",
   choose: (random) => chooseScenario(random),
-  steps: () => [
-    {
-      what: "delete",
-      make: (world) => world.remove(),
-      isReached: isDeleted,
-    },
-  ],
+  steps: () => [{ what: "delete", make: (world) => world.remove(), isReached: isDeleted }],
   mayInterrupt: true,
-  endsReady: false,
+  endsDeleted: true,
 };
 
 /** The objects go, the machines go on, and what it takes to come back stays. */
@@ -41,13 +35,6 @@ export const preservation: Workload = {
   name: "delete-preserve",
   about: "a cluster is deleted with policy preserve: its machines go on, record and keys stay",
   choose: (random) => chooseScenario(random, { deletionPolicy: "preserve" }),
-  steps: () => [
-    {
-      what: "delete, policy preserve",
-      make: (world) => world.remove(),
-      isReached: isPreserved,
-    },
-  ],
-  mayInterrupt: false,
-  endsReady: false,
+  steps: () => [{ what: "delete, policy preserve", make: (world) => world.remove(), isReached: isPreserved }],
+  endsDeleted: true,
 };

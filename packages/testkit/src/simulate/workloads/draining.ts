@@ -1,17 +1,8 @@
-import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import { budgetType, nodeType, podType } from "../../world/kinds.ts";
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
-import { isSettled, sparesOf, wantedMachines } from "./machines.ts";
-
-const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
-const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
-const budgetType: ResourceType = {
-  group: "policy",
-  version: "v1",
-  plural: "poddisruptionbudgets",
-  kind: "PodDisruptionBudget",
-  namespaced: true,
-};
+import { allBooted, bootsOf, changeEnvironment, comparing, isSettled, sparesOf } from "./machines.ts";
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
 type Node = KubeObject & {
@@ -119,17 +110,11 @@ export const drain: Workload = {
       };
       return [pods, replace];
     }
-    let boots: readonly string[] = [];
-    const boot: Step = {
+    const boot = comparing(bootsOf, {
       what: "change the environment of services",
-      async make(world) {
-        boots = wantedMachines(world).map(({ state }) => state.bootId);
-        await world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
-      },
-      isReached: (world) => isBack(world) && wantedMachines(world).every(({ state }) => !boots.includes(state.bootId)),
-    };
+      make: changeEnvironment,
+      isReached: (world, boots) => isBack(world) && allBooted(boots),
+    });
     return [pods, boot];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

@@ -2,7 +2,7 @@ import type { SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "../effects.ts";
 import { livingEtcd } from "../living-etcd.ts";
 import { addressesOf } from "../scenario.ts";
-import type { EditableWorld } from "../workload.ts";
+import type { EditableWorld, Step } from "../workload.ts";
 
 /** The machines that are wanted now, control planes first. */
 export function wantedMachines({ stage, datacenter }: EditableWorld): readonly SimulatedMachine[] {
@@ -39,6 +39,16 @@ export function nobodyBooted({ stage }: EditableWorld, boots: Boots): boolean {
   return boots.every(([machine, bootId]) => machine.state.bootId === bootId || stage.reinstalled.has(machine.address));
 }
 
+/** Each of them booted since. */
+export function allBooted(boots: Boots): boolean {
+  return boots.every(([machine, bootId]) => machine.state.bootId !== bootId);
+}
+
+/** A setting of every machine that takes effect at the next boot. */
+export function changeEnvironment(world: EditableWorld): Promise<void> {
+  return world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
+}
+
 /** Machines, each with the boot that it ran in. */
 export type Boots = readonly (readonly [SimulatedMachine, string])[];
 
@@ -67,6 +77,48 @@ export function isSettled(world: EditableWorld): boolean {
     hasWantedMembers(world) &&
     world.objects.all("talosmachines").length === wantedMachines(world).length
   );
+}
+
+/** A step that is judged by how things were before it. */
+export function comparing<T>(
+  look: (world: EditableWorld) => T,
+  { isReached, ...step }: Omit<Step, "isReached"> & { readonly isReached: (world: EditableWorld, before: T) => boolean },
+): Step {
+  let before: T | undefined;
+  return {
+    ...step,
+    async make(world) {
+      before = look(world);
+      await step.make(world);
+    },
+    isReached: (world) => before !== undefined && isReached(world, before),
+  };
+}
+
+/** A time that has to pass, whatever happens meanwhile. */
+export interface Period {
+  readonly begin: (world: EditableWorld, ms: number) => void;
+  readonly isOver: (world: EditableWorld) => boolean;
+}
+
+export function createPeriod(): Period {
+  let until = 0;
+  return {
+    begin(world, ms) {
+      until = world.now() + ms;
+      world.timers.schedule(ms, () => undefined);
+    },
+    isOver: (world) => world.now() >= until,
+  };
+}
+
+/** Of one control plane there are more; of several the first is exchanged for another machine. */
+export function growOrReplace(world: EditableWorld): Promise<void> {
+  const { controlPlanes = [] } = world.stage.desired ?? {};
+  const spares = sparesOf(world);
+  return world.edit({
+    controlPlanes: world.scenario.controlPlanes === 1 ? [...controlPlanes, ...spares] : [...controlPlanes.slice(1), ...spares.slice(0, 1)],
+  });
 }
 
 /** The addresses of machines that belong to nobody in the beginning. */

@@ -42,6 +42,4 @@ export const networkSettings: Workload = {
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

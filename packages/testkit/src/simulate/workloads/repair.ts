@@ -1,25 +1,25 @@
 import { annotations, clusterRecordResource, talosControlPlaneResource, type ClusterRecord } from "@talos-operator/api";
-import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import { chooseScenario } from "../scenario.ts";
+import { ofCluster } from "../troubles/input.ts";
 import { wordFor } from "../words.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
-import { hasWantedMembers, isNode, isSettled, sparesOf, wantedMachines } from "./machines.ts";
+import { createPeriod, hasWantedMembers, isNode, isSettled, sparesOf, wantedMachines } from "./machines.ts";
 
 const MINUTE = 60_000;
-const key = { namespace: NAMESPACE, name: CLUSTER_NAME } as const;
 
 /** How often a person looks whether a record is there again. */
 const LOOKS_EVERY_MS = 5_000;
 
 /** A person lets a machine go that nobody can reach, once there is a record that says how it is called. */
 async function abandon(world: EditableWorld, address: string): Promise<void> {
-  const record = (await world.client.resource(clusterRecordResource).tryGet(key)) as ClusterRecord | undefined;
+  const record = (await world.client.resource(clusterRecordResource).tryGet(ofCluster)) as ClusterRecord | undefined;
   if (record === undefined) {
     world.timers.schedule(LOOKS_EVERY_MS, () => void abandon(world, address));
     return;
   }
   world.stage.abandoned.add(address);
   const value = { metadata: { annotations: { [annotations.abandonMachine]: wordFor(record, address) } } };
-  await world.client.resource(talosControlPlaneResource).patch(key, { type: "merge", value });
+  await world.client.resource(talosControlPlaneResource).patch(ofCluster, { type: "merge", value });
 }
 
 /** A control plane dies for good; another machine takes its place. */
@@ -31,17 +31,16 @@ export const replaceDead: Workload = {
     const index = Math.floor(random.fraction() * 3);
     const minutes = Math.floor(random.fraction() * 5);
     let dead = "";
-    let missedAt = 0;
+    const missed = createPeriod();
     return [
       {
         what: `a control plane dies and is missed for ${minutes} minutes`,
         async make(world) {
           dead = world.stage.desired?.controlPlanes[index] ?? "";
           world.datacenter.machine(dead).powerOff();
-          missedAt = world.now() + minutes * MINUTE;
-          world.timers.schedule(minutes * MINUTE, () => undefined);
+          missed.begin(world, minutes * MINUTE);
         },
-        isReached: (world) => world.now() >= missedAt,
+        isReached: missed.isOver,
       },
       {
         what: "replace it",
@@ -59,6 +58,4 @@ export const replaceDead: Workload = {
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

@@ -24,7 +24,6 @@ export const scaleWorkers: Workload = {
     want("replace all workers", (_now, [, ...others]) => ({ workers: others })),
   ],
   mayInterrupt: true,
-  endsReady: true,
 };
 
 /** One control plane becomes five and one again. */
@@ -38,8 +37,6 @@ export const scaleControlPlanes: Workload = {
     want("5 to 3", ({ controlPlanes }) => ({ controlPlanes: controlPlanes.slice(2) })),
     want("3 to 1", ({ controlPlanes }) => ({ controlPlanes: controlPlanes.slice(-1) })),
   ],
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** Control planes are exchanged for others in one edit. */
@@ -51,6 +48,4 @@ export const replace: Workload = {
     random.fraction() < 0.5
       ? [want("replace one", ({ controlPlanes: [, ...others] }, [spare = ""]) => ({ controlPlanes: [...others, spare] }))]
       : [want("replace all", (_now, spares) => ({ controlPlanes: spares }))],
-  mayInterrupt: false,
-  endsReady: true,
 };

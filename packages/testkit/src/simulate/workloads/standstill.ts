@@ -1,8 +1,18 @@
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import { chooseScenario } from "../scenario.ts";
 import { confirmMachine } from "../troubles/people.ts";
-import type { EditableWorld, Workload } from "../workload.ts";
-import { effectsOnMachines, isSettled, wantedMachines } from "./machines.ts";
+import type { Workload } from "../workload.ts";
+import {
+  allBooted,
+  bootsOf,
+  changeEnvironment,
+  comparing,
+  createPeriod,
+  effectsOnMachines,
+  isSettled,
+  wantedMachines,
+} from "./machines.ts";
+import type { Boots } from "./machines.ts";
 
 const MINUTE = 60_000;
 
@@ -13,7 +23,7 @@ export const pause: Workload = {
   choose: (random) => chooseScenario(random, { workers: [1, 2] }),
   steps: (_scenario, random) => {
     const minutes = 1 + Math.floor(random.fraction() * 5);
-    let until = 0;
+    const paused = createPeriod();
     let lost: SimulatedMachine | undefined;
     return [
       {
@@ -21,14 +31,13 @@ export const pause: Workload = {
         async make(world) {
           await world.edit({ mode: "disable" });
           world.stage.pausedSince = world.now();
-          until = world.now() + minutes * MINUTE;
-          world.timers.schedule(minutes * MINUTE, () => undefined);
+          paused.begin(world, minutes * MINUTE);
           const machine = wantedMachines(world).at(-1);
           // What is not on its disk yet it loses: it comes back with another key, and the operator asks a person.
           if (machine?.state.isInstalled === false) lost = machine;
           machine?.powerCycle();
         },
-        isReached: (world) => world.now() >= until,
+        isReached: paused.isOver,
       },
       {
         what: "end the pause",
@@ -42,7 +51,6 @@ export const pause: Workload = {
     ];
   },
   mayInterrupt: true,
-  endsReady: true,
 };
 
 /** All machines lose their power at once. */
@@ -52,13 +60,11 @@ export const powerCycle: Workload = {
   choose: (random) => chooseScenario(random),
   steps: (_scenario, random) => {
     const minutes = Math.floor(random.fraction() * 10);
-    let before = 0;
     let backAt = 0;
     return [
-      {
+      comparing(effectsOnMachines, {
         what: `no power for ${minutes} minutes`,
         async make(world) {
-          before = effectsOnMachines(world);
           backAt = world.now() + minutes * MINUTE + 20_000;
           for (const machine of wantedMachines(world)) {
             machine.powerOff();
@@ -66,12 +72,10 @@ export const powerCycle: Workload = {
             world.timers.schedule(minutes * MINUTE + Math.floor(random.fraction() * 20_000), () => machine.powerOn());
           }
         },
-        isReached: (world) => world.now() >= backAt && isSettled(world) && effectsOnMachines(world) === before,
-      },
+        isReached: (world, before) => world.now() >= backAt && isSettled(world) && effectsOnMachines(world) === before,
+      }),
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** Another release of the operator takes over. */
@@ -80,23 +84,18 @@ export const operatorUpgrade: Workload = {
   about: "the operator is replaced by a newer one: no machine is sent anything",
   choose: (random) => chooseScenario(random),
   steps: () => {
-    let before = 0;
-    let until = 0;
+    const period = createPeriod();
     return [
-      {
+      comparing(effectsOnMachines, {
         what: "replace the operator",
         async make(world) {
-          before = effectsOnMachines(world);
-          until = world.now() + 5 * MINUTE;
-          world.timers.schedule(5 * MINUTE, () => undefined);
+          period.begin(world, 5 * MINUTE);
           world.replaceOperator();
         },
-        isReached: (world) => world.now() >= until && isSettled(world) && effectsOnMachines(world) === before,
-      },
+        isReached: (world, before) => period.isOver(world) && isSettled(world) && effectsOnMachines(world) === before,
+      }),
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };
 
 /** The mode of a cluster changes while an edit is being carried out. */
@@ -105,40 +104,35 @@ export const modes: Workload = {
   about: "in the middle of a change that boots every machine the cluster is paused, then tried only, then goes on",
   choose: (random) => chooseScenario(random, { controlPlanes: [3], workers: [1, 2] }),
   steps: (_scenario, random) => {
-    let until = 0;
-    let boots: readonly string[] = [];
-    const passes = (world: EditableWorld): boolean => world.now() >= until;
-    const lasts = (world: EditableWorld, ms: number): void => {
-      until = world.now() + ms;
-      world.timers.schedule(ms, () => undefined);
-    };
+    let boots: Boots = [];
+    const period = createPeriod();
     const goesOnMs = Math.floor(random.fraction() * 3 * MINUTE);
     return [
       {
         what: "change the environment of services",
         async make(world) {
-          boots = wantedMachines(world).map(({ state }) => state.bootId);
-          await world.edit({ machineSpec: { configPatches: [{ machine: { env: { PROOF_OF_BOOT: "1" } } }] } });
-          lasts(world, goesOnMs);
+          boots = bootsOf(world);
+          await changeEnvironment(world);
+          period.begin(world, goesOnMs);
         },
-        isReached: passes,
+        isReached: period.isOver,
       },
       {
         what: "pause",
         async make(world) {
           await world.edit({ mode: "disable" });
           world.stage.pausedSince = world.now();
-          lasts(world, 2 * MINUTE);
+          period.begin(world, 2 * MINUTE);
         },
-        isReached: passes,
+        isReached: period.isOver,
       },
       {
         what: "only try",
         async make(world) {
           await world.edit({ mode: "dryrun" });
-          lasts(world, 2 * MINUTE);
+          period.begin(world, 2 * MINUTE);
         },
-        isReached: passes,
+        isReached: period.isOver,
       },
       {
         what: "go on",
@@ -146,10 +140,8 @@ export const modes: Workload = {
           world.stage.pausedSince = undefined;
           await world.edit({ mode: undefined });
         },
-        isReached: (world) => isSettled(world) && wantedMachines(world).every(({ state }) => !boots.includes(state.bootId)),
+        isReached: (world) => isSettled(world) && allBooted(boots),
       },
     ];
   },
-  mayInterrupt: false,
-  endsReady: true,
 };

@@ -1,19 +1,17 @@
-import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import { contractFor, generateMachineConfig, parseSecretsBundle, patchMachineConfig } from "@talos-operator/talos";
+import { configMapType, secretType, type Secret } from "../../world/kinds.ts";
 import { pick } from "../fault.ts";
 import { chooseScenario, CLUSTER_NAME, ENDPOINT, NAMESPACE, WRITTEN_CONFIGS } from "../scenario.ts";
+import { bundleKey } from "../troubles/input.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { isSettled, wantedMachines } from "./machines.ts";
 
-const configMapType: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap", namespaced: true };
-const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 const key = { namespace: NAMESPACE, name: WRITTEN_CONFIGS } as const;
-
-type Secret = KubeObject & { readonly data?: Readonly<Record<string, string>> };
 
 /** A config for each role as a person would write it, with a setting that tells it from others. */
 async function writeConfigs({ scenario, client }: EditableWorld, somaxconn: string): Promise<void> {
-  const kept = await client.resource<Secret>(secretType).get({ namespace: NAMESPACE, name: `${CLUSTER_NAME}-bundle-1` });
+  const kept = await client.resource<Secret>(secretType).get(bundleKey);
   const secrets = parseSecretsBundle(Buffer.from(kept.data?.["bundle"] ?? "", "base64").toString("utf8"));
   const textFor = (role: "controlplane" | "worker"): string =>
     patchMachineConfig(
@@ -76,6 +74,4 @@ export const writtenConfigs: Workload = {
       isReached: (world) => isSettled(world) && allRun(world, "4096"),
     },
   ],
-  mayInterrupt: false,
-  endsReady: true,
 };
