@@ -22,7 +22,7 @@ import { machinesOf } from "../spec/declared.ts";
 import { brokenBy, passInvariants } from "./broken.ts";
 import type { Rule } from "../model/decision.ts";
 import type { Action } from "../model/effect.ts";
-import type { SeenAlarm } from "../model/look.ts";
+import type { Look, SeenAlarm } from "../model/look.ts";
 import type { Observed } from "../model/observation.ts";
 import type { ClusterFacts, IntentFact } from "../model/record.ts";
 
@@ -108,6 +108,35 @@ const alarmedBy = (kind: SeenAlarm["kind"], dbSizeBytes = 100): Given => {
   const looks = [0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running({ ...member(index, 3), ...etcd })] as const);
   return { looks: { ...healthy, ...Object.fromEntries(looks) } };
 };
+const stray = (n: number): Action => ({ kind: "RemoveStray", ...at(cp(1)), memberId: id(n) });
+/** Every member lists one more, which is nobody's. */
+const strange = {
+  looks: {
+    ...healthy,
+    ...Object.fromEntries(
+      [0, 1, 2].map((index) => {
+        const own = member(index, 3);
+        const nobodys = { id: id(9), name: "x", isLearner: false, peerUrls: ["https://10.0.0.9:2380"] };
+        return [`10.0.0.${index + 1}`, running({ ...own, members: [...(own.members ?? []), nobodys] })];
+      }),
+    ),
+  },
+  strays: new Set([id(9)]),
+} satisfies Given;
+/** Every member tells that the data of this one are wrong. @param listed members that etcd has */
+const wrongAt = (n: number, listed = [1, 2, 3]): Given & { readonly looks: Readonly<Record<string, Look>> } => ({
+  looks: {
+    ...healthy,
+    ...Object.fromEntries(
+      listed.map((index) => {
+        const own = member(index - 1, 3);
+        const members = (own.members ?? []).filter((one) => listed.some((number) => one.id === id(number)));
+        return [`10.0.0.${index}`, running({ ...own, members, alarms: ["x"], raised: [{ member: id(n), kind: "corrupt" }] })];
+      }),
+    ),
+  },
+});
+const leave = (n: number): Action => ({ kind: "ReplaceMember", ...at(cp(n)), memberId: id(n) });
 const leaver = { left: [cp(3)] };
 const dead = { left: [cp(3)], looks: { ...healthy, "10.0.0.3": silent } };
 
@@ -175,6 +204,67 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
     { left: [cp(3)] },
     [withOpen(open(cp(3), "Reset")), { ...removal(3), memberId: id(9) } as Action],
     "S15",
+  ],
+  ["removes a member that is nobody's", strange, [withOpen(open(cp(1), "RemoveStray", { memberId: id(9) })), stray(9)], undefined],
+  [
+    "removes a stray beside another one that is down",
+    { looks: { ...strange.looks, "10.0.0.3": silent }, strays: new Set([id(9)]) },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(9) })), stray(9)],
+    "S10",
+  ],
+  ["removes a stray without an intent", strange, [stray(9)], "S11"],
+  [
+    "takes a member for a stray that a machine shows",
+    { strays: new Set([id(3)]) },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(3) })), stray(3)],
+    "S12",
+  ],
+  [
+    "takes a member for a stray that is that of a machine which is silent",
+    { ...dead, strays: new Set([id(3)]) },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(3) })), stray(3)],
+    "S12",
+  ],
+  [
+    "removes a stray under the intent of another removal",
+    strange,
+    [withOpen(open(cp(1), "RemoveMember", { memberId: id(9) })), stray(9)],
+    "S13",
+  ],
+  [
+    "removes a stray that was not seen for long",
+    { looks: strange.looks },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(9) })), stray(9)],
+    "S13",
+  ],
+  ["replaces a member with wrong data", wrongAt(2), [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)], undefined],
+  [
+    "boots a machine that has left etcd to join anew",
+    { looks: { ...wrongAt(2, [1, 3]).looks, "10.0.0.2": running(preparing) } },
+    [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), { kind: "RejoinEtcd", ...at(cp(2)) }],
+    undefined,
+  ],
+  [
+    "replaces a member beside another one that is away",
+    { looks: { ...wrongAt(2).looks, "10.0.0.3": silent } },
+    [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)],
+    "S10",
+  ],
+  ["replaces a member without an intent", wrongAt(2), [leave(2)], "S11"],
+  ["replaces a member that no alarm names", {}, [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)], "S12"],
+  [
+    "replaces another member than the machine shows",
+    wrongAt(2),
+    [withOpen(open(cp(1), "ReplaceMember", { memberId: id(2) })), { kind: "ReplaceMember", ...at(cp(1)), memberId: id(2) }],
+    "S12",
+  ],
+  ["replaces a member under another intent", wrongAt(2), [withOpen(open(cp(2), "Reset", { memberId: id(2) })), leave(2)], "S12"],
+  ["takes alarms back while the member that one names is there", wrongAt(2), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], "S18"],
+  [
+    "takes an alarm back that outlived its member",
+    { looks: { ...wrongAt(2, [1, 3]).looks, "10.0.0.2": running(preparing) } },
+    [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)],
+    undefined,
   ],
   ["defragments a member while etcd is full", alarmedBy("no-space"), [withOpen(open(cp(1), "Defragment")), defragment(1)], undefined],
   ["takes alarms back while every file has room", alarmedBy("no-space", 1), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], undefined],

@@ -1,6 +1,6 @@
 import type { ReasonOf } from "@talos-operator/api";
 import { alarmedMember } from "../assess/alarmed.ts";
-import { controlPlanesOf } from "../assess/etcd-view.ts";
+import { controlPlanesOf, keepsOldData } from "../assess/etcd-view.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { importWaits } from "./import-waits.ts";
 import { isJoining } from "../assess/joining.ts";
@@ -10,8 +10,12 @@ import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Said } from "../model/plans.ts";
 
-/** How etcd is, as its members tell it: each one asked for its own list. */
-export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
+/**
+ * How etcd is, as its members tell it: each one asked for its own list.
+ *
+ * @param stray what is the case with a member that belongs to no machine, without a full stop
+ */
+export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdHealthy">> {
   const facts = factsOf(seen);
   const pending = importWaits(seen);
   if (pending !== undefined) {
@@ -35,7 +39,7 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
     const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
     const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
-    return { reason: "MemberMissing", message: `${what}: ${named}.${servedBy(going, staying.length)}` };
+    return { reason: "MemberMissing", message: `${what}: ${named}.${servedBy(going, staying.length)}${withOldData(silent, facts, first)}` };
   }
   const list = idsOf(first?.members ?? []);
   const differing = answering.find((one) => idsOf(one.members) !== list);
@@ -63,14 +67,9 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
       reason: "MemberMissing",
       message: `${twin.machine.declared.name} shows the etcd member of another machine, and has none of its own.`,
     };
-  // Members on their way out are the condition Removing's.
-  const listed = new Set(seen.machines.map((machine) => machine.declared.name));
-  const leaving = new Set(facts.machines.flatMap(({ name, memberId }) => (listed.has(name) ? [] : (memberId ?? []))));
-  for (const { look } of seen.former)
-    if (look.kind === "running" && look.etcd?.localMember !== undefined) leaving.add(look.etcd.localMember);
+  const leaving = leavingMembers(seen, facts);
   const foreign = first?.members.find((member) => !owned.has(member.id) && !leaving.has(member.id));
-  if (foreign !== undefined)
-    return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };
+  if (foreign !== undefined) return unexpected(foreign, stray);
   const unhealthy = answering.find((one) => !one.etcd.isHealthy);
   if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
   const alarmed = alarmedMember(answering.map(({ machine, etcd }) => ({ machine: machine.declared.name, etcd })));
@@ -89,6 +88,35 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
   const untilGone = more === 0 ? "" : ` ${more} of them vote${more === 1 ? "s" : ""} until ${more === 1 ? "it leaves" : "they leave"}.`;
   return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
+}
+
+/** What a person can do where a member has left the list and its machine still has its data; empty where none has. */
+function withOldData(missing: readonly SeenMachine[], facts: ClusterFacts, told: Telling | undefined): string {
+  const machine = missing.find(({ declared, look }) => {
+    const memberId = machineFact(facts, declared.name)?.memberId;
+    const isListed = told?.members.some(({ id }) => id === memberId) !== false;
+    return memberId !== undefined && !isListed && look.kind === "running" && look.etcd !== undefined && keepsOldData(look.etcd);
+  });
+  if (machine === undefined) return "";
+  const { name, address } = machine.declared;
+  return ` The member of ${name} was taken out of etcd, and with the data that it has it never joins: talosctl -n ${address} reset --graceful=false --reboot --system-labels-to-wipe EPHEMERAL has it join anew.`;
+}
+
+/** Members on their way out are the condition Removing's. */
+function leavingMembers(seen: Observed, facts: ClusterFacts): ReadonlySet<string> {
+  const listed = new Set(seen.machines.map((machine) => machine.declared.name));
+  const leaving = new Set(facts.machines.flatMap(({ name, memberId }) => (listed.has(name) ? [] : (memberId ?? []))));
+  for (const { look } of seen.former)
+    if (look.kind === "running" && look.etcd?.localMember !== undefined) leaving.add(look.etcd.localMember);
+  return leaving;
+}
+
+function unexpected({ id, name }: EtcdMember, stray: string | undefined): Said<"MemberUnexpected"> {
+  const message =
+    stray === undefined
+      ? `Member ${name || id} belongs to no machine of this cluster.`
+      : `Of etcd, ${stray}. See docs/runbooks/stray-member.md.`;
+  return { reason: "MemberUnexpected", message };
 }
 
 /** A control plane that tells the members of etcd. */
