@@ -78,7 +78,10 @@ export interface InstalledSystem {
 
 export interface StoredImage {
   readonly store: "system" | "cri";
+  /** As it was asked for; a digest and no tag where it was asked for by both. */
   readonly name: string;
+  /** Talos version that it installs, where it does. */
+  readonly talosVersion?: string;
   /** Milliseconds since the epoch. */
   readonly pulledAt: number;
 }
@@ -151,6 +154,8 @@ interface KubernetesState {
   readonly lacksNetwork?: boolean;
   /** Somebody's network plugin ran here, which Talos was told not to bring. Its configuration stays when its pod goes, and goes with EPHEMERAL. */
   readonly hasForeignNetwork?: boolean;
+  /** An upgrade cordoned its Node; undone once the Node is ready again. */
+  readonly isCordoned?: boolean;
 }
 
 /** A named moment of a sequence (`stages.ts`). */

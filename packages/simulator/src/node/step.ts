@@ -20,7 +20,18 @@ import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
 import { machineStatusOf } from "./status.ts";
-import { beginInstaller, dropFallback, endInstaller, endOldEtcd, rollBack, stageUpgrade, startUpgrade, stopServices } from "./upgrade.ts";
+import {
+  beginInstaller,
+  dropFallback,
+  endInstaller,
+  endOldEtcd,
+  goOnDrained,
+  resumeDrain,
+  rollBack,
+  stageUpgrade,
+  startUpgrade,
+  stopServices,
+} from "./upgrade.ts";
 import { isAtLeast } from "./version.ts";
 
 export type { StepContext } from "./run.ts";
@@ -153,16 +164,26 @@ function handle(run: Run, input: MachineInput): void {
     case "etcd-leave-ended":
       return endLeave(run, input);
     case "installer":
-      return beginInstaller(run, { version: input.version, exitCode: input.exitCode, of: "caller" });
+      return beginInstaller(run, {
+        version: input.version,
+        exitCode: input.exitCode,
+        of: "caller",
+        ...(input.first === true ? { first: true } : {}),
+      });
     case "upgrade":
       return startUpgrade(run, input);
     case "stage-upgrade":
       return stageUpgrade(run, input);
+    case "drained":
+      return goOnDrained(run, input.isCordoned);
+    case "uncordoned":
+      return run.set({ kubernetes: { ...machine.kubernetes, isCordoned: false } });
     case "rollback":
       return rollBack(run);
     case "image": {
       const others = (machine.images ?? []).filter(({ store, name }) => store !== input.store || name !== input.name);
-      const image = { store: input.store, name: input.name, pulledAt: run.now };
+      const { store, name, talosVersion } = input;
+      const image = { store, name, ...(talosVersion === undefined ? {} : { talosVersion }), pulledAt: run.now };
       return run.set({ images: input.isThere ? [...others, image] : others });
     }
     case "restart-service":
@@ -194,6 +215,7 @@ function resume(run: Run): void {
       run.after("static-pods", timings.staticPodsMs);
   }
   if (kubeletRuns(machine)) run.output("kubelet-up");
+  resumeDrain(run);
 }
 
 function fireTimers(run: Run): void {

@@ -30,6 +30,8 @@ export interface Installer {
   readonly exitCode: number;
   /** What waits for it: a caller of LifecycleService, or a sequence that reboots afterwards. */
   readonly of: "caller" | "sequence";
+  /** Talos is not on the disk yet. */
+  readonly first?: true;
 }
 
 function systemOf({ system, hardware: { talosVersion } }: Machine): InstalledSystem {
@@ -38,7 +40,7 @@ function systemOf({ system, hardware: { talosVersion } }: Machine): InstalledSys
 
 /** The installer clears the slot that does not start next before it writes it. */
 export function beginInstaller(run: Run, installer: Installer): void {
-  run.set({ system: { ...systemOf(run.machine), other: undefined }, installer });
+  run.set(installer.first === true ? { installer } : { system: { ...systemOf(run.machine), other: undefined }, installer });
   run.after("installer", run.timings.installMs);
 }
 
@@ -51,7 +53,9 @@ export function endInstaller(run: Run): void {
   const { installer, meta } = run.machine;
   if (installer === undefined) return;
   run.set({ installer: undefined });
-  if (installer.exitCode === 0) {
+  if (installer.exitCode === 0 && installer.first === true) {
+    run.set({ isInstalled: true, system: { media: run.machine.hardware.talosVersion, next: installer.version, other: undefined } });
+  } else if (installer.exitCode === 0) {
     const system = systemOf(run.machine);
     run.set({
       system: { ...system, next: installer.version, other: system.next },
@@ -59,18 +63,52 @@ export function endInstaller(run: Run): void {
     });
   }
   if (installer.of === "caller") return;
-  run.after("down", installer.exitCode === 0 ? 0 : rebootAfterFailureMs);
+  if (installer.exitCode === 0) run.after("down", 0);
+  else failSequence(run);
 }
 
-/** The sequence of MachineService/Upgrade: it stops services, installs, reboots; an installer that fails ends it, and the machine boots what it ran. */
+/**
+ * The sequence of MachineService/Upgrade: it drains its own Node, stops services, installs, reboots; an installer that fails ends it, and the machine boots what it ran.
+ *
+ * @see `.../v1alpha1/v1alpha1_sequencer.go` Upgrade; `v1alpha1_sequencer_tasks.go` CordonAndDrainNode: a machine that has never had a Node does not drain
+ */
 export function startUpgrade(run: Run, { actorId, version, exitCode }: Extract<MachineInput, { kind: "upgrade" }>): void {
   // Another sequence holds the lock for longer than this one waits for it.
-  if (run.has("down") || run.has("stop-services") || run.has("off") || run.has("leave") || run.has("wipe")) return;
+  if (run.has("down") || run.has("stop-services") || run.has("off") || run.has("leave") || run.has("wipe") || isDraining(run)) return;
   run.event({ kind: "sequence", sequence: "upgrade", action: "START" }, actorId);
   run.stage("upgrading");
   run.cancel("installer");
   run.set({ installer: { version, exitCode, of: "sequence" } });
-  run.after("stop-services", run.timings.shutdownMs);
+  if (run.machine.kubernetes.isNodeRegistered) run.output("drain-node");
+  else run.after("stop-services", run.timings.shutdownMs);
+}
+
+/** The sequence has begun, and nothing of what follows the drain. */
+function isDraining(run: Run): boolean {
+  const { installer, stage } = run.machine;
+  return installer?.of === "sequence" && stage === "upgrading" && !afterDrain.some((timer) => run.has(timer));
+}
+
+const afterDrain: readonly TimerName[] = ["stop-services", "installer", "down"];
+
+/** What its drain was about is asked for again. */
+export function resumeDrain(run: Run): void {
+  if (isDraining(run)) run.output("drain-node");
+}
+
+/**
+ * A Node that nobody cordons within a minute ends the sequence, and the machine reboots. Pods that would not go do not: their time is over.
+ *
+ * @see `.../v1alpha1_sequencer_tasks.go` waitForNodeCordoned, `pkg/kubernetes/kubernetes.go` Drain
+ */
+export function goOnDrained(run: Run, isCordoned: boolean): void {
+  if (!isDraining(run)) return;
+  if (isCordoned) {
+    run.set({ kubernetes: { ...run.machine.kubernetes, isCordoned: true } });
+    return run.after("stop-services", run.timings.shutdownMs);
+  }
+  run.set({ installer: undefined });
+  failSequence(run);
 }
 
 /** What services were about to do. */
@@ -112,7 +150,7 @@ export function stopServices(run: Run): void {
 function beginOrRefuse(run: Run, installer: Installer): void {
   if (installer.exitCode !== REFUSED) return beginInstaller(run, installer);
   run.set({ installer: undefined });
-  run.after("down", rebootAfterFailureMs);
+  failSequence(run);
 }
 
 /** Stands for the exit code of an installer that wrote nothing. */
@@ -171,11 +209,11 @@ export function rollBack(run: Run): void {
 }
 
 /**
- * The boot sequence ends with an error: what was upgraded and was never well since goes back to the slot before, anything else boots the same again.
+ * A sequence ends with an error, and the machine reboots: what was upgraded and was never well since goes back to the slot before, anything else boots the same again.
  *
  * @see `internal/app/machined/revert.go`, called by `main.go` handle
  */
-export function failBoot(run: Run): void {
+export function failSequence(run: Run): void {
   const { [metaKeys.upgrade]: label, ...meta } = run.machine.meta;
   const { system } = run.machine;
   if (label !== undefined) run.set({ meta });
