@@ -20,6 +20,8 @@ export function boot(run: Run): void {
   const talosVersion = system === undefined ? hardware.talosVersion : isInstalled ? system.next : system.media;
   if (isInstalled && run.faultOf(talosVersion)?.boot === "fails") return failSequence(run);
   if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
+  const schematic = isInstalled ? system?.schematics?.next : undefined;
+  if (schematic !== run.machine.schematic) run.set({ schematic });
   const text = config.persisted;
   const isComplete = text !== undefined && configFactsOf(text).isComplete;
   run.set({

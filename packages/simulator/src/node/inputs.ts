@@ -69,15 +69,16 @@ export type MachineInput =
   /** What came of the wish to leave etcd: gone (or never in), refused for now, refused for good, or the machine does not show its member now. */
   | { readonly kind: "etcd-leave-ended"; readonly outcome: "left" | "not-yet" | "refused" | "unshown"; readonly message: string }
   /** Somebody started an installer, which ends with this code whether he waits for it or not. `first`: on a disk without Talos. */
-  | { readonly kind: "installer"; readonly version: string; readonly exitCode: number; readonly first?: true }
+  | { readonly kind: "installer"; readonly version: string; readonly schematic?: string; readonly exitCode: number; readonly first?: true }
   /** Stops services, installs, and reboots into what the slots say. */
-  | { readonly kind: "upgrade"; readonly actorId: string; readonly version: string; readonly exitCode: number }
+  | { readonly kind: "upgrade"; readonly actorId: string; readonly version: string; readonly schematic?: string; readonly exitCode: number }
   /** Reboots, and installs this image then. */
   | {
       readonly kind: "stage-upgrade";
       readonly actorId: string;
       readonly image: string;
       readonly version: string;
+      readonly schematic?: string;
       readonly exitCode: number;
     }
   | { readonly kind: "rollback" }
@@ -90,6 +91,7 @@ export type MachineInput =
       readonly name: string;
       readonly isThere: boolean;
       readonly talosVersion?: string;
+      readonly schematic?: string;
     }
   | { readonly kind: "restart-service"; readonly id: string }
   | { readonly kind: "meta"; readonly key: string; readonly value: string | undefined };

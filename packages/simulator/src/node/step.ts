@@ -26,6 +26,8 @@ import {
   endInstaller,
   endOldEtcd,
   goOnDrained,
+  installerOf,
+  installFirst,
   resumeDrain,
   rollBack,
   stageUpgrade,
@@ -164,12 +166,7 @@ function handle(run: Run, input: MachineInput): void {
     case "etcd-leave-ended":
       return endLeave(run, input);
     case "installer":
-      return beginInstaller(run, {
-        version: input.version,
-        exitCode: input.exitCode,
-        of: "caller",
-        ...(input.first === true ? { first: true } : {}),
-      });
+      return beginInstaller(run, installerOf(input, "caller"));
     case "upgrade":
       return startUpgrade(run, input);
     case "stage-upgrade":
@@ -182,8 +179,9 @@ function handle(run: Run, input: MachineInput): void {
       return rollBack(run);
     case "image": {
       const others = (machine.images ?? []).filter(({ store, name }) => store !== input.store || name !== input.name);
-      const { store, name, talosVersion } = input;
-      const image = { store, name, ...(talosVersion === undefined ? {} : { talosVersion }), pulledAt: run.now };
+      const { store, name, talosVersion, schematic } = input;
+      const installs = talosVersion === undefined ? {} : { talosVersion, ...(schematic === undefined ? {} : { schematic }) };
+      const image = { store, name, ...installs, pulledAt: run.now };
       return run.set({ images: input.isThere ? [...others, image] : others });
     }
     case "restart-service":
@@ -244,10 +242,7 @@ function fire(run: Run, name: TimerName): void {
     case "certificate":
       return run.output("issue-identity", "configured");
     case "install":
-      run.set({
-        isInstalled: true,
-        system: { media: machine.hardware.talosVersion, next: machine.hardware.talosVersion, other: undefined },
-      });
+      installFirst(run);
       return run.play("install");
     case "installer":
       return endInstaller(run);

@@ -1,4 +1,5 @@
 import { withoutProcess } from "./etcd-service.ts";
+import { activeFacts } from "./identity.ts";
 import type { MachineInput } from "./inputs.ts";
 import type { InstalledSystem, Machine, TimerName } from "./machine.ts";
 import type { Run } from "./run.ts";
@@ -26,6 +27,8 @@ const rebootAfterFailureMs = 11_000;
 /** An installer that runs on the machine, whoever started it. */
 export interface Installer {
   readonly version: string;
+  /** Absent = it was built from none. */
+  readonly schematic?: string;
   /** How it will end. */
   readonly exitCode: number;
   /** What waits for it: a caller of LifecycleService, or a sequence that reboots afterwards. */
@@ -36,6 +39,33 @@ export interface Installer {
 
 function systemOf({ system, hardware: { talosVersion } }: Machine): InstalledSystem {
   return system ?? { media: talosVersion, next: talosVersion, other: undefined };
+}
+
+/** The installer that somebody asked for. */
+export function installerOf({ version, schematic, exitCode, first }: Omit<Installer, "of">, of: Installer["of"]): Installer {
+  return { version, ...(schematic === undefined ? {} : { schematic }), exitCode, of, ...(first === true ? { first } : {}) };
+}
+
+/** A machine that was configured installs what it was booted from; of the image that its configuration names only the schematic counts. */
+export function installFirst(run: Run): void {
+  const { talosVersion } = run.machine.hardware;
+  const schematic = schematicOfImage(activeFacts(run.machine)?.installImage ?? "");
+  run.set({ isInstalled: true, system: slots({ media: talosVersion, next: talosVersion, other: undefined }, schematic, undefined) });
+}
+
+function slots(system: InstalledSystem, next: string | undefined, other: string | undefined): InstalledSystem {
+  const { media, next: first, other: second } = system;
+  return { media, next: first, other: second, ...(next === undefined && other === undefined ? {} : { schematics: { next, other } }) };
+}
+
+/** The other slot starts next. */
+function swapped(system: InstalledSystem, next: string): InstalledSystem {
+  return slots({ ...system, next, other: system.next }, system.schematics?.other, system.schematics?.next);
+}
+
+/** Id of the schematic in the name of an image of the Image Factory. */
+export function schematicOfImage(image: string): string | undefined {
+  return /\/([0-9a-f]{64})(?:[:@]|$)/.exec(image)?.[1];
 }
 
 /** The installer clears the slot that does not start next before it writes it. */
@@ -54,11 +84,12 @@ export function endInstaller(run: Run): void {
   if (installer === undefined) return;
   run.set({ installer: undefined });
   if (installer.exitCode === 0 && installer.first === true) {
-    run.set({ isInstalled: true, system: { media: run.machine.hardware.talosVersion, next: installer.version, other: undefined } });
+    const { talosVersion: media } = run.machine.hardware;
+    run.set({ isInstalled: true, system: slots({ media, next: installer.version, other: undefined }, installer.schematic, undefined) });
   } else if (installer.exitCode === 0) {
     const system = systemOf(run.machine);
     run.set({
-      system: { ...system, next: installer.version, other: system.next },
+      system: slots({ ...system, next: installer.version, other: system.next }, installer.schematic, system.schematics?.next),
       meta: { ...meta, [metaKeys.upgrade]: `Talos-${system.next}.efi` },
     });
   }
@@ -72,13 +103,13 @@ export function endInstaller(run: Run): void {
  *
  * @see `.../v1alpha1/v1alpha1_sequencer.go` Upgrade; `v1alpha1_sequencer_tasks.go` CordonAndDrainNode: a machine that has never had a Node does not drain
  */
-export function startUpgrade(run: Run, { actorId, version, exitCode }: Extract<MachineInput, { kind: "upgrade" }>): void {
+export function startUpgrade(run: Run, { actorId, ...asked }: Extract<MachineInput, { kind: "upgrade" }>): void {
   // Another sequence holds the lock for longer than this one waits for it.
   if (run.has("down") || run.has("stop-services") || run.has("off") || run.has("leave") || run.has("wipe") || isDraining(run)) return;
   run.event({ kind: "sequence", sequence: "upgrade", action: "START" }, actorId);
   run.stage("upgrading");
   run.cancel("installer");
-  run.set({ installer: { version, exitCode, of: "sequence" } });
+  run.set({ installer: installerOf(asked, "sequence") });
   if (run.machine.kubernetes.isNodeRegistered) run.output("drain-node");
   else run.after("stop-services", run.timings.shutdownMs);
 }
@@ -157,10 +188,10 @@ function beginOrRefuse(run: Run, installer: Installer): void {
 export const REFUSED = -1;
 
 /** The image is named in META, and the next boot installs it before anything else. */
-export function stageUpgrade(run: Run, { actorId, image, version, exitCode }: Extract<MachineInput, { kind: "stage-upgrade" }>): void {
+export function stageUpgrade(run: Run, { actorId, image, ...asked }: Extract<MachineInput, { kind: "stage-upgrade" }>): void {
   run.set({
     meta: { ...run.machine.meta, [metaKeys.stagedImage]: image, [metaKeys.stagedOptions]: JSON.stringify({ upgrade: true }) },
-    staged: { version, exitCode, of: "sequence" },
+    staged: installerOf(asked, "sequence"),
   });
   run.event({ kind: "sequence", sequence: "stageUpgrade", action: "START" }, actorId);
   run.stage("rebooting");
@@ -203,7 +234,7 @@ export function endOldEtcd(run: Run): void {
 export function rollBack(run: Run): void {
   const { system } = run.machine;
   if (system?.other === undefined) return;
-  run.set({ system: { ...system, next: system.other, other: system.next } });
+  run.set({ system: swapped(system, system.other) });
   run.stage("rebooting");
   run.after("down", run.timings.shutdownMs);
 }
@@ -217,7 +248,7 @@ export function failSequence(run: Run): void {
   const { [metaKeys.upgrade]: label, ...meta } = run.machine.meta;
   const { system } = run.machine;
   if (label !== undefined) run.set({ meta });
-  if (label !== undefined && system?.other !== undefined) run.set({ system: { ...system, next: system.other, other: system.next } });
+  if (label !== undefined && system?.other !== undefined) run.set({ system: swapped(system, system.other) });
   run.after("down", rebootAfterFailureMs);
 }
 

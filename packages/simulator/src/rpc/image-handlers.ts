@@ -7,6 +7,7 @@ import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
 import { faultOf } from "../node/releases.ts";
+import { schematicOfImage } from "../node/upgrade.ts";
 import type { HandlerContext } from "./context.ts";
 import { forever } from "./guards.ts";
 import { talosVersionOfImage } from "./installer-images.ts";
@@ -110,7 +111,8 @@ export function pullImage(
     const { imageMissingMs } = world.timings;
     return how === "patient" && imageMissingMs > 0 ? world.timers.sleep(imageMissingMs, signal).then(missing) : missing();
   }
-  const installs = version === undefined ? {} : { talosVersion: version };
+  const schematic = schematicOfImage(reference);
+  const installs = version === undefined ? {} : { talosVersion: version, ...(schematic === undefined ? {} : { schematic }) };
   const keep = (): void => cell.dispatch({ kind: "image", store, name, isThere: true, ...installs });
   if (!isThere && fault === "stuck") return forever(signal);
   if (world.timings.imagePullMs > 0 && !isThere) return world.timers.sleep(world.timings.imagePullMs, signal).then(keep);

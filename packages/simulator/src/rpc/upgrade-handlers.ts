@@ -5,7 +5,7 @@ import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
 import { faultOf } from "../node/releases.ts";
-import { REFUSED } from "../node/upgrade.ts";
+import { REFUSED, schematicOfImage } from "../node/upgrade.ts";
 import { isAtLeast } from "../node/version.ts";
 import type { HandlerContext } from "./context.ts";
 import { actorId, requireMachine } from "./guards.ts";
@@ -52,11 +52,12 @@ function acceptUpgrade(context: HandlerContext, request: machine.UpgradeRequest,
   const asksEtcd = !request.force && !(request.preserve && isAtLeast(cell.state.hardware.talosVersion, "1.12"));
   if (asksEtcd && activeFacts(cell.state)?.machineType === "controlplane") requireHealthyEtcd(context);
   const id = actorId(context);
-  const exitCode = exitCodeOf(context, version);
+  const schematic = schematicOfImage(request.image);
+  const installer = { version, ...(schematic === undefined ? {} : { schematic }), exitCode: exitCodeOf(context, version) };
   cell.dispatch(
     request.stage
-      ? { kind: "stage-upgrade", actorId: id, image: request.image, version, exitCode }
-      : { kind: "upgrade", actorId: id, version, exitCode },
+      ? { kind: "stage-upgrade", actorId: id, image: request.image, ...installer }
+      : { kind: "upgrade", actorId: id, ...installer },
   );
   return create(machine.UpgradeResponseSchema, { messages: [{ ack: "Upgrade request received", actorId: id }] });
 }
@@ -102,7 +103,7 @@ export async function* lifecycleUpgrade(
     throw new RpcError(grpcStatus.failedPrecondition, "another installation/upgrade is already in progress");
   if (!cell.state.isInstalled) throw new RpcError(grpcStatus.failedPrecondition, "machine is not installed");
   const image = request.source?.imageName ?? "";
-  const { talosVersion: version } = storedImage(context, image, "upgrade");
+  const { talosVersion: version, schematic } = storedImage(context, image, "upgrade");
   const refusal = version === undefined ? `image ${image} is no installer` : preflightRefusal(cell.state.hardware.talosVersion, version);
   if (version === undefined || refusal !== undefined) {
     yield word(`running pre-flight checks for ${image}`);
@@ -110,7 +111,7 @@ export async function* lifecycleUpgrade(
     return yield exit(1);
   }
   const exitCode = exitCodeOf(context, version);
-  cell.dispatch({ kind: "installer", version, exitCode });
+  cell.dispatch({ kind: "installer", version, ...(schematic === undefined ? {} : { schematic }), exitCode });
   yield word(`running pre-flight checks for ${image}`);
   yield word(`installing Talos to disk ${cell.state.hardware.disks[0]?.device ?? ""}`);
   await installerEnded(cell, context.signal);
@@ -153,7 +154,7 @@ export async function* lifecycleInstall(
   const image = request.source?.imageName ?? "";
   const disk = request.destination?.disk ?? "";
   if (image !== "" && disk === "") throw new RpcError(grpcStatus.invalidArgument, "destination disk is required");
-  const { talosVersion: version } = storedImage(context, image, "installation");
+  const { talosVersion: version, schematic } = storedImage(context, image, "installation");
   if (!cell.state.hardware.disks.some(({ device }) => device === disk))
     throw new RpcError(grpcStatus.invalidArgument, `invalid disk path: lstat ${disk}: no such file or directory`);
   if (version === undefined) {
@@ -161,7 +162,7 @@ export async function* lifecycleInstall(
     return yield installExit(1);
   }
   const exitCode = faultOf(context.world.releases, version, cell.address)?.installerExitCode ?? 0;
-  cell.dispatch({ kind: "installer", version, exitCode, first: true });
+  cell.dispatch({ kind: "installer", version, ...(schematic === undefined ? {} : { schematic }), exitCode, first: true });
   yield installWord(`installing Talos to disk ${disk}`);
   await installerEnded(cell, context.signal);
   yield installWord(exitCode === 0 ? "installation complete" : "failed to install: no space left on device");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { isTalosError } from "@talos-operator/talos/client";
+import { isTalosError, resourceKinds } from "@talos-operator/talos/client";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { instantTimings } from "../node/timings.ts";
 import { createTestWorld } from "../testing/world.ts";
@@ -58,6 +58,34 @@ describe("an upgrade in steps", () => {
     await (await world.client(address, "os:admin")).rollback();
     await world.time.advance(2_000);
     assert.equal(await runs(), "v1.13.9");
+  });
+
+  test("from the Image Factory tells its schematic, and a rollback the one of before", async () => {
+    const world = await worldOf();
+    const id = "ab".repeat(32);
+    const image = `factory.talos.dev/metal-installer/${id}:v1.14.0`;
+    const told = async (): Promise<readonly string[]> => {
+      const reader = await world.client(address, "os:reader");
+      return (await reader.resources.list(resourceKinds.extensionStatus)).map(({ spec: { name, version } }) => `${name} ${version}`);
+    };
+    const admin = await world.client(address, "os:admin");
+    await collect(admin.imagePull({ reference: image, store: "system" }));
+    const words = collect(admin.lifecycleUpgrade({ image }));
+    await world.time.advance(1_000);
+    await words;
+    assert.deepEqual(await told(), [], "until it reboots");
+    await admin.reboot();
+    await world.time.advance(2_000);
+    assert.deepEqual(await told(), [`schematic ${id}`]);
+    await (await world.client(address, "os:admin")).rollback();
+    await world.time.advance(2_000);
+    assert.deepEqual(await told(), []);
+    await (await world.client(address, "os:admin")).rollback();
+    await world.time.advance(2_000);
+    assert.deepEqual(await told(), [`schematic ${id}`]);
+    await (await world.client(address, "os:admin")).upgrade({ image: installer("v1.14.1"), preserve: true });
+    await world.time.advance(5_000);
+    assert.deepEqual(await told(), [], "nothing keeps it");
   });
 
   test("needs the image in the store, and tells what the installer has against it by exit code", async () => {
@@ -412,7 +440,9 @@ test("a pull asks a registry that lacks the image for more than two minutes, an 
 describe("a machine that was configured and not told to install", () => {
   async function live(): Promise<TestWorld> {
     const world = await createTestWorld([{ address, talosVersion: "v1.14.0" }]);
-    const config = world.config("controlplane", { install: undefined });
+    const documents = world.config("controlplane").split("---\n");
+    const config = documents.filter((text) => !text.includes("kind: UnattendedInstallConfig")).join("---\n");
+    assert.notEqual(config, documents.join("---\n"));
     const client = await world.client(address);
     await client.applyConfiguration({ config, mode: "auto" });
     await world.time.advance(2_000);
