@@ -1,6 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import { compareVersions, noSchematic, planUpgrade, schematicOfImage, tryParseVersion } from "@talos-operator/talos";
-import type { UpgradeMachine, UpgradePlan } from "@talos-operator/talos";
+import type { UpgradeMachine, UpgradePlan, UpgradeWish } from "@talos-operator/talos";
 import { factsOf } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 
@@ -19,12 +19,13 @@ function planOf(seen: Observed): UpgradePlan {
   const runs = factsOf(seen)?.kubernetesVersion ?? "";
   const allowDowngrade = metadata.annotations?.[annotations.allowDowngrade];
   const etcdStorage = storageOf(seen);
-  return planUpgrade({
+  const wish: UpgradeWish = {
     machines: seen.machines.flatMap((machine) => partOf(machine) ?? []),
     kubernetes: runs === "" ? undefined : { runs, asked: spec?.kubeVersion ?? runs },
     ...(allowDowngrade === undefined ? {} : { allowDowngrade }),
     ...(etcdStorage === undefined ? {} : { etcdStorage }),
-  });
+  };
+  return planUpgrade(wish, seen.releases?.catalogue);
 }
 
 /**

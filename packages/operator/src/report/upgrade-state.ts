@@ -6,7 +6,7 @@ import type { KubernetesVersions } from "../controllers/shared/upgrade-pending.t
 import { factsOf } from "../record/facts.ts";
 import { upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
-import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { Observed, SeenMachine, SeenReleases } from "../model/observation.ts";
 
 /**
  * `UpgradePending` of some machines of a bootstrapped cluster: of all of them for its TalosControlPlane, of those of a pool for its TalosWorker.
@@ -27,7 +27,7 @@ export function upgradePending(
   );
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
-  const way = versions.length === 0 && kubernetes === undefined ? "" : wayThere(upgradePlanOf(seen), machines);
+  const way = versions.length === 0 && kubernetes === undefined ? "" : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
   return upgradePendingOf({ machines: versions, kubernetes, components, images: imagesThatDiffer(seen, machines), way }, generation);
 }
 
@@ -36,6 +36,11 @@ function wayThere(plan: UpgradePlan, machines: readonly SeenMachine[]): string {
   const refusals = plan.kind === "none" ? plan.refusals.filter(({ kind }) => kind !== "DowngradeAsked") : [];
   if (plan.kind === "none" && refusals.length === 0) return "";
   return sayPlan(plan.kind === "none" ? { ...plan, refusals } : plan, new Set(machines.map(({ declared }) => declared.name)));
+}
+
+/** What a person adds to the releases does not count, and this may be why. */
+function withProblem(way: string, releases: SeenReleases | undefined): string {
+  return [way, releases?.problem ?? ""].filter((words) => words !== "").join(". ");
 }
 
 /** The schema gives workers this version, which says nothing about the author. */
