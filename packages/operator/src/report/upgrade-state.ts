@@ -1,11 +1,12 @@
 import type { ConditionInput } from "@talos-operator/api";
-import { sayPlan } from "@talos-operator/talos";
+import { defaultSchematicId, noSchematic, sayPlan, schematicOfImage } from "@talos-operator/talos";
 import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
 import type { KubernetesVersions } from "../controllers/shared/upgrade-pending.ts";
 import { factsOf } from "../record/facts.ts";
 import { upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
+import type { Look } from "../model/look.ts";
 import type { Observed, SeenMachine, SeenReleases } from "../model/observation.ts";
 
 /**
@@ -57,12 +58,26 @@ function kubernetesPending(seen: Observed, ofPool: string | undefined): Kubernet
 
 /** Machines that were installed from another image than the spec asks for; those with the same two images are told together. */
 function imagesThatDiffer({ configs }: Observed, machines: readonly SeenMachine[]): readonly string[] {
-  const differing = machines.flatMap(({ declared: { name } }) => {
+  const differing = machines.flatMap(({ declared: { name }, look }) => {
     const config = configs?.get(name);
     const image = config?.kind === "known" ? config.install?.image : undefined;
-    return image === undefined ? [] : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
+    return image === undefined || isRunning(look, image.asked)
+      ? []
+      : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
   });
   return together(differing);
+}
+
+/**
+ * An upgrade writes no configuration, so that names the image of the first installation for ever. What the machine shows tells more, for images that tell their
+ * schematic by their name.
+ */
+function isRunning(look: Look, image: string): boolean {
+  if (look.kind !== "running" || look.version === undefined || look.schematic === undefined) return false;
+  const asked = schematicOfImage(image);
+  const [, tag] = /:([^:/@]+)(?:@[^@]+)?$/.exec(image) ?? [];
+  const plain = (schematic: string): string => (schematic === defaultSchematicId ? noSchematic : schematic);
+  return asked !== undefined && tag === look.version && plain(asked) === plain(look.schematic);
 }
 
 /** Components that patches ask for in versions of their own. */
