@@ -20,7 +20,7 @@
 - apiGroups: [talos-operator.dev]
   resources: [clusterrecords]
   verbs: [create, delete, get, list, patch]
-# whole machine configs that configRef names, by name; never listed or watched
+# whole machine configs that configRef names, and releases that upgrades go through, by name; never listed or watched
 - apiGroups: ['']
   resources: [configmaps]
   verbs: [get]

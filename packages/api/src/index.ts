@@ -94,6 +94,7 @@ export { etcdBackupPhases, etcdBackupResource } from "./vitistack/etcd-backup.ts
 export type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from "./vitistack/etcd-backup.ts";
 export { storageOfEtcdBackup } from "./vitistack/etcd-backup-storage.ts";
 export type { EtcdBackupStorage } from "./vitistack/etcd-backup-storage.ts";
+export { askedAs, isCompleteVersion } from "./vitistack/complete-version.ts";
 export { DEFAULT_MACHINE_PROVIDER, normaliseCluster } from "./vitistack/normalise-cluster.ts";
 export { DEFAULT_DNS_DOMAIN, DEFAULT_INSTALL_DISK } from "./vitistack/shared-options.ts";
 export { CONTROL_PLANE_GROUP, clusterMachineIndex, clusterMachineName, isDnsLabel } from "./vitistack/cluster-names.ts";
@@ -109,8 +110,10 @@ export type {
   KubeletOptions,
   NodeTaint,
   NormalisedCluster,
+  ReadVersions,
   ResolvedVersion,
   VersionConflict,
+  VersionOf,
 } from "./vitistack/cluster-model.ts";
 
 export { findCondition, isConditionTrue, removeCondition, rfc3339, setCondition } from "./meta/condition.ts";

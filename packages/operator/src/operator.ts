@@ -56,6 +56,7 @@ import { createCheckedDialer } from "./looking/checked-dialer.ts";
 import { createConfigReferences } from "./references/config-references.ts";
 import type { SpecOptions } from "./spec/spec-options.ts";
 import { createReferences } from "./references/references.ts";
+import { createReleases } from "./references/releases.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { reportUnserved } from "./neighbours/unserved-kinds.ts";
 import { createResults } from "./results/results.ts";
@@ -205,12 +206,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       ...shared,
       references,
       configs,
+      releases: createReleases(client, clock, log, options.releases),
       dialer: createCheckedDialer(talos, names, hosts, clock),
       ...(workloads === undefined ? {} : { workloads }),
       keys,
       events,
       leading,
-      requireFingerprint: options.requireMaintenanceFingerprint === true,
       neighbours,
       parentsOf: (controlPlane, pools) => parentsOf({ talosClusters, clusters }, controlPlane, pools),
       installedOn: (controlPlane) => installedOn(controlPlane, vitistackMachines.store),
@@ -358,13 +359,14 @@ function inNamespace(object: KubeObject, name: string | undefined): readonly str
   return name === undefined || name === "" ? [] : [`${object.metadata?.namespace ?? ""}/${name}`];
 }
 
-/** What is not there in every process: rules of a test, and backups. */
+/** What is not the same in every process: settings, rules of a test, and backups. */
 function askedIn(
-  { rules, onInvariantBroken }: OperatorOptions,
+  { rules, onInvariantBroken, requireMaintenanceFingerprint = false }: OperatorOptions,
   backups: SnapshotCaches["backups"] | undefined,
   schedules: SnapshotCaches["schedules"] | undefined,
-): Pick<BrainOptions, "rules" | "onInvariantBroken" | "snapshots"> {
+): Pick<BrainOptions, "rules" | "onInvariantBroken" | "requireFingerprint" | "snapshots"> {
   return {
+    requireFingerprint: requireMaintenanceFingerprint,
     ...(rules === undefined ? {} : { rules }),
     ...(onInvariantBroken === undefined ? {} : { onInvariantBroken }),
     ...(backups === undefined || schedules === undefined ? {} : { snapshots: { backups, schedules } }),

@@ -16,6 +16,7 @@ import type { AddonRunner, HelmPresence } from "./addons/runner.ts";
 import type { BackupRunner } from "./backups/runner.ts";
 import type { ClusterDefaultOptions } from "./composition/kubernetescluster/defaults.ts";
 import type { Rule } from "./model/decision.ts";
+import type { ReleasesPlace } from "./references/releases.ts";
 
 /** What an operator is made from. It opens nothing itself: every socket, clock and key comes in here. */
 export interface OperatorDependencies {
@@ -79,6 +80,8 @@ export interface OperatorOptions {
   readonly requireMaintenanceFingerprint?: boolean;
   /** Registries, or beginnings of image names, that installers may come from: `ghcr.io/siderolabs`. Default: any. */
   readonly installerRegistries?: readonly string[];
+  /** The ConfigMap that names further releases of Talos and Kubernetes, to go through on upgrades. Default: none, the built-in ones count. */
+  readonly releases?: ReleasesPlace;
   /** Namespaces that `machineRef` may lead to beside that of the object that refers. Default: every namespace. */
   readonly machineRefNamespaces?: readonly string[];
   /** Objects whose conditions are told by name in the metrics; 0 = none. Default 1000. */

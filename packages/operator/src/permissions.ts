@@ -65,7 +65,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "clusters",
-    why: "whole machine configs that configRef names, by name; never listed or watched",
+    why: "whole machine configs that configRef names, and releases that upgrades go through, by name; never listed or watched",
     group: "",
     resources: ["configmaps"],
     verbs: ["get"],

@@ -36,7 +36,14 @@ export { planUpgrade } from "./upgrades/plan-upgrade.ts";
 export { sayPlan } from "./upgrades/words.ts";
 export { compareContracts, contractFor, featuresOf } from "./versions/contract.ts";
 export { defaultClusterImages, imagesOfConfig, talosImages } from "./versions/component-images.ts";
-export { defaultInstallerImage, defaultSchematicId, defaultTalosImage, kubernetesImages } from "./versions/images.ts";
+export {
+  defaultInstallerImage,
+  defaultSchematicId,
+  defaultTalosImage,
+  kubernetesImages,
+  noSchematic,
+  schematicOfImage,
+} from "./versions/images.ts";
 export { defaultKubernetesFor, isKnownTalos, kubernetesUpgradePath, supportsKubernetes, supportsTalosUpgrade } from "./versions/matrix.ts";
 export { referenceTalosVersion } from "./versions/reference.ts";
 export { compareVersions, parseVersion, tryParseVersion } from "./versions/version.ts";

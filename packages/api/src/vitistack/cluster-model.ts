@@ -117,9 +117,18 @@ export interface NormalisedCluster {
   readonly problems: readonly Finding[];
   /** Fields that are set and do nothing, each with why; for the condition FieldNotSupported. Sorted by path. */
   readonly inertFields: readonly InertField[];
-  /** Versions that were written without a patch, and what they were read as. */
+  /** Versions that were written without a patch or not at all, and what they were read as. */
   readonly resolvedVersions: readonly ResolvedVersion[];
 }
+
+/** Whose version it is. */
+export type VersionOf = "talos" | "kubernetes";
+
+/**
+ * How versions were read before that were written without a patch: complete ones by what was asked for, without `v`; `""` where nothing was. What stands here stays
+ * until something else is asked for: a newer release of the operator moves nothing.
+ */
+export type ReadVersions = Readonly<Partial<Record<VersionOf, Readonly<Record<string, string>>>>>;
 
 /** A field that is set and does nothing. */
 export interface InertField {
@@ -127,9 +136,11 @@ export interface InertField {
   readonly why: string;
 }
 
-/** A version that was written short, and the complete one it stands for. */
+/** A version that was written short, or not at all, and the complete one it stands for. */
 export interface ResolvedVersion {
+  readonly of: VersionOf;
   readonly field: string;
+  /** Empty = not at all. */
   readonly written: string;
   readonly version: string;
 }

@@ -3,9 +3,9 @@ import { quote } from "../validation/host.ts";
 import { MAX_CONTROL_PLANES } from "../validation/pools.ts";
 import { wrong } from "./cluster-draft.ts";
 import type { Draft, DraftGroup, Notes, Told } from "./cluster-draft.ts";
-import type { ClusterDefaults, ClusterGroup, NormalisedCluster, ResolvedVersion } from "./cluster-model.ts";
+import type { ClusterDefaults, ClusterGroup, NormalisedCluster, ReadVersions, ResolvedVersion, VersionOf } from "./cluster-model.ts";
 import { CONTROL_PLANE_GROUP, MAX_LABEL_LENGTH, clusterMachineName, isDnsLabel } from "./cluster-names.ts";
-import { completeVersion, minorOf } from "./complete-version.ts";
+import { askedAs, completeVersion, minorOf, withV } from "./complete-version.ts";
 import type { KubernetesCluster } from "./kubernetes-cluster.ts";
 import { readFlat } from "./read-flat.ts";
 import { readNested } from "./read-nested.ts";
@@ -22,42 +22,45 @@ const KUBELET_SKEW = 3;
  *
  * Equal wishes give equal models in both shapes. Nothing is guessed: what cannot be understood is a problem with its field and what to write
  * instead, and then there is no model. What is set and does nothing is listed. Never throws for an object that the schema takes.
+ *
+ * @param before how versions were read that were written short or not at all: they are read so again
  */
-export function normaliseCluster(cluster: Pick<KubernetesCluster, "metadata" | "spec">, defaults: ClusterDefaults): NormalisedCluster {
+export function normaliseCluster(
+  cluster: Pick<KubernetesCluster, "metadata" | "spec">,
+  defaults: ClusterDefaults,
+  before: ReadVersions = {},
+): NormalisedCluster {
   const spec = cluster.spec ?? {};
   const shape = spec.topology === undefined ? "flat" : "nested";
   const notes: Notes = { problems: [], inertFields: [] };
-  const resolvedVersions: ResolvedVersion[] = [];
+  const versions = new VersionReader(notes, before);
   checkShape(spec, notes);
-  if (notes.problems.length > 0) return { shape, problems: notes.problems, inertFields: [], resolvedVersions };
+  if (notes.problems.length > 0) return { shape, problems: notes.problems, inertFields: [], resolvedVersions: [] };
 
   const { topology } = spec;
   const draft = topology === undefined ? readFlat(spec) : readNested(cluster.metadata.name, { ...spec, topology }, notes);
   const shared = readSharedOptions(spec, draft, defaults, notes);
-  const complete = (one: Told | undefined, fallback: string, known: readonly string[]): string => {
-    if (one === undefined || one.value === "") return completed(fallback);
-    const result = completeVersion(one.value, known);
-    if (!("version" in result)) {
-      wrong(notes, one.field, result.message, result.remedy, "VersionUnsupported");
-      return "";
-    }
-    if (result.version !== completed(one.value)) resolvedVersions.push({ field: one.field, written: one.value, version: result.version });
-    return result.version;
-  };
   checkNames(draft, notes);
   checkReplicas(draft, notes);
   const talosWish = spec.talosVersion === undefined ? undefined : { field: "spec.talosVersion", value: spec.talosVersion };
-  const talosVersion = complete(talosWish, defaults.talosVersion, defaults.knownTalosVersions);
+  const talosVersion =
+    versions.read("talos", talosWish, defaults.knownTalosVersions) ??
+    versions.unwritten("talos", "spec.talosVersion", defaults.talosVersion);
   const [control] = draft.groups;
-  const clusterWish = complete(draft.kubernetesVersion, defaults.kubernetesVersion, defaults.knownKubernetesVersions);
-  const kubernetesVersion =
-    control?.version === undefined ? clusterWish : complete(control.version, clusterWish, defaults.knownKubernetesVersions);
+  const kubernetes = (one: Told | undefined): string | undefined => versions.read("kubernetes", one, defaults.knownKubernetesVersions);
+  const ofCluster = kubernetes(draft.kubernetesVersion);
+  const ofControlPlane = kubernetes(control?.version);
+  // Where every group says what it wants nobody needs another.
+  const isNeeded = draft.groups.some(({ version }) => version === undefined || version.value === "");
+  const clusterWish =
+    ofCluster ??
+    (isNeeded ? versions.unwritten("kubernetes", kubernetesField(draft.shape), defaults.kubernetesVersion) : (ofControlPlane ?? ""));
+  const kubernetesVersion = ofControlPlane ?? clusterWish;
   const groups = draft.groups.map((group): ClusterGroup => ({
     role: group.role,
     name: group.name?.value ?? CONTROL_PLANE_GROUP,
     replicas: group.replicas.value,
-    kubernetesVersion:
-      group.role === "controlplane" ? kubernetesVersion : complete(group.version, clusterWish, defaults.knownKubernetesVersions),
+    kubernetesVersion: group.role === "controlplane" ? kubernetesVersion : (kubernetes(group.version) ?? clusterWish),
     machineSpec: { ...group.machineSpec, provider: group.machineSpec.provider || defaults.machineProvider || DEFAULT_MACHINE_PROVIDER },
     labels: group.labels,
     annotations: group.annotations,
@@ -76,7 +79,7 @@ export function normaliseCluster(cluster: Pick<KubernetesCluster, "metadata" | "
     );
 
   const inertFields = notes.inertFields.toSorted((a, b) => (a.field < b.field ? -1 : 1));
-  const result = { shape: draft.shape, problems: notes.problems, inertFields, resolvedVersions };
+  const result = { shape: draft.shape, problems: notes.problems, inertFields, resolvedVersions: versions.resolved };
   if (notes.problems.length > 0) return result;
   return {
     ...result,
@@ -93,8 +96,45 @@ export function normaliseCluster(cluster: Pick<KubernetesCluster, "metadata" | "
   };
 }
 
-function completed(version: string): string {
-  return version.startsWith("v") ? version : `v${version}`;
+/** Reads versions, and keeps how those were read that do not say it themselves. */
+class VersionReader {
+  readonly resolved: ResolvedVersion[] = [];
+  readonly #notes: Notes;
+  readonly #before: ReadVersions;
+
+  constructor(notes: Notes, before: ReadVersions) {
+    this.#notes = notes;
+    this.#before = before;
+  }
+
+  /** `undefined` where nothing is written; empty where it is no version, which is a problem then. */
+  read(of: VersionOf, one: Told | undefined, known: readonly string[]): string | undefined {
+    if (one === undefined || one.value === "") return undefined;
+    const result = completeVersion(one.value, known, this.#readBefore(of, one.value));
+    if (!("version" in result)) {
+      wrong(this.#notes, one.field, result.message, result.remedy, "VersionUnsupported");
+      return "";
+    }
+    if (result.version !== withV(one.value)) this.resolved.push({ of, field: one.field, written: one.value, version: result.version });
+    return result.version;
+  }
+
+  /** The version where nobody wrote one. */
+  unwritten(of: VersionOf, field: string, fallback: string): string {
+    const before = this.#readBefore(of, "");
+    const version = withV(before !== undefined && minorOf(before) !== undefined ? before : fallback);
+    this.resolved.push({ of, field, written: "", version });
+    return version;
+  }
+
+  #readBefore(of: VersionOf, written: string): string | undefined {
+    const read: unknown = this.#before[of]?.[askedAs(written)];
+    return typeof read === "string" ? read : undefined;
+  }
+}
+
+function kubernetesField(shape: Draft["shape"]): string {
+  return shape === "flat" ? "spec.kubernetesVersion" : "spec.topology.version";
 }
 
 /** What admission refuses too, for servers that hold another schema. */

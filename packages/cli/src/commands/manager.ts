@@ -36,6 +36,13 @@ export const managerCommand: CommandSpec = {
       summary: "send nothing to a machine in maintenance mode whose key nobody verified",
     },
     {
+      name: "releases-configmap",
+      kind: "string",
+      value: "name",
+      summary: "ConfigMap beside the operator that names further releases of Talos and Kubernetes for upgrades; empty means none",
+      default: "talos-operator-releases",
+    },
+    {
       name: "installer-registries",
       kind: "string",
       value: "list",

@@ -115,6 +115,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
   const settings = readSettings(flags, process.env);
   const log = openLog(settings);
   const registries = registriesOf(stringFlag(flags, "installer-registries"));
+  const releases = stringFlag(flags, "releases-configmap") ?? "";
   const leaseNamespace = leaseNamespaceOf(stringFlag(flags, "lease-namespace"));
   const path = stringFlag(flags, "kubeconfig");
   const { config, namespace } = path === undefined ? await inClusterConfig() : await loadKubeconfig({ path });
@@ -142,6 +143,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
       allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
       requireMaintenanceFingerprint: booleanFlag(flags, "require-maintenance-fingerprint"),
       ...(registries === undefined ? {} : { installerRegistries: registries }),
+      ...(releases === "" ? {} : { releases: { namespace, name: releases } }),
       leaderElection: booleanFlag(flags, "leader-elect")
         ? { namespace: leaseNamespace ?? namespace, ...(booleanFlag(flags, "fast-failover") ? FAST_LEASE : {}) }
         : false,

@@ -29,6 +29,8 @@ export class MachineConnections {
   readonly hardware = new Steady<Hardware | undefined>(HARDWARE_FRESH_MS);
   /** Name of its Kubernetes Node. It changes with the machine's hostname alone. */
   readonly nodeName = new Steady<string | undefined>(NODE_NAME_FRESH_MS);
+  /** What its Talos was built from. A boot may change it, nothing else does. */
+  readonly schematic = new Steady<string | undefined>(Number.POSITIVE_INFINITY);
   /** Discovery is on: it was asked for. */
   readonly discovers = new Steady<boolean | undefined>();
   /** etcd as it should be, told through a control plane; what the machine tells itself takes its place. */

@@ -235,6 +235,58 @@ test("the name of a Node is asked for once a boot, whichever way the machine is 
   assert.deepEqual([await look("own", undefined), await look("own", undefined)], [1, 1]);
 });
 
+test("what a machine was built from is asked for once a boot, and again where it was not told", async () => {
+  const id = "5".repeat(64);
+  let bootedAt = 1;
+  let asked = 0;
+  let extensions: readonly { readonly name: string; readonly version: string }[] | undefined;
+  const looks = {
+    resources: {
+      get: ({ type }: { readonly type: string }) =>
+        Promise.resolve(
+          type.startsWith("MachineStatuses")
+            ? { createdAt: bootedAt, spec: { stage: "running", isReady: true, unmetConditions: [] } }
+            : { spec: { uuid: "uuid", nodeName: "worker-1" } },
+        ),
+      list: ({ type }: { readonly type: string }) => {
+        if (!type.startsWith("ExtensionStatuses")) return Promise.resolve([]);
+        asked += 1;
+        if (extensions === undefined)
+          return Promise.reject(new TalosError("UNIMPLEMENTED", { node: "10.0.0.1", method: "List" }, "no such resource"));
+        return Promise.resolve(extensions.map((spec) => ({ spec })));
+      },
+    },
+    version: () => Promise.resolve({ tag: "v1.13.9" }),
+    peerSpki: () => "KEY",
+  };
+  const connections = new MachineConnections(
+    {
+      dial: () => assert.fail("not asked for"),
+      reaches: async () => assert.fail("not asked for"),
+      hold: async () => assert.fail("not asked for"),
+    },
+    "10.0.0.1",
+  );
+  const question = { connections, role: "worker", credentials, mayBeConfigured: true, now: () => 1 } as const;
+  connections.mutual = () => looks as unknown as ReturnType<MachineConnections["mutual"]>;
+  const schematic = async (): Promise<string | undefined> => {
+    const seen = await lookAt(question);
+    return seen.kind === "running" ? seen.schematic : assert.fail(seen.kind);
+  };
+  assert.deepEqual([await schematic(), await schematic(), asked], [undefined, undefined, 2]);
+  extensions = [
+    { name: "qemu-guest-agent", version: "9.0" },
+    { name: "schematic", version: id },
+  ];
+  assert.deepEqual([await schematic(), await schematic(), asked], [id, id, 3]);
+  extensions = [];
+  bootedAt = 2;
+  assert.deepEqual([await schematic(), await schematic(), asked], ["none", "none", 4]);
+  extensions = [{ name: "schematic", version: "x".repeat(100_000) }];
+  bootedAt = 3;
+  assert.deepEqual([await schematic(), asked], [undefined, 5], "what is none is not kept");
+});
+
 /** What is kept of a member list that a control plane tells. */
 async function keptOf(members: readonly object[]): Promise<Awaited<ReturnType<typeof seenEtcd>>["members"]> {
   const looks = {

@@ -1,3 +1,4 @@
+import { noSchematic } from "@talos-operator/talos";
 import { etcdQuotaBytes, isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, EtcdMemberFacts, EtcdStatusFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
@@ -218,7 +219,10 @@ async function readRunning(
   if (own !== undefined) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
-  const nodeName = await nodeNameOf(client, question, status, options);
+  const [nodeName, schematic] = await Promise.all([
+    nodeNameOf(client, question, status, options),
+    schematicOf(client, question, status, options),
+  ]);
   // By now: a machine that booted meanwhile answers on another connection, with another key. Where a UUID tells the machine, nobody needs its key.
   const spki = hardware !== undefined && hardware.uuid === undefined ? own?.peerSpki() : undefined;
   return {
@@ -231,6 +235,7 @@ async function readRunning(
     etcd,
     ...(hardware === undefined ? {} : { hardware }),
     ...(nodeName === undefined ? {} : { nodeName }),
+    ...(schematic === undefined ? {} : { schematic }),
     ...(discovers === undefined ? {} : { discovers }),
     ...(spki === undefined ? {} : { spki }),
   };
@@ -251,10 +256,33 @@ async function nodeNameOf(
     const told = await optional(client.resources.get(resourceKinds.nodeName, undefined, options));
     return toldWord(told?.spec.nodeName, LONGEST.nodeName);
   };
-  const boot = status.createdAt === undefined ? undefined : `booted at ${status.createdAt}`;
-  const name = await connections.nodeName.take(boot, now, ask);
+  const name = await connections.nodeName.take(bootOf(status), now, ask);
   if (name === undefined) connections.nodeName.forget();
   return name;
+}
+
+function bootOf({ createdAt }: SeenStatus): string | undefined {
+  return createdAt === undefined ? undefined : `booted at ${createdAt}`;
+}
+
+/** The Image Factory puts its schematic among the extensions. Asked once in a boot: an image does not change while it runs. */
+async function schematicOf(
+  client: TalosLooks,
+  { connections, now }: LookQuestion,
+  status: SeenStatus | undefined,
+  options: CallOptions,
+): Promise<string | undefined> {
+  if (status?.spec.stage !== "running") return undefined;
+  const ask = async (): Promise<string | undefined> => {
+    const extensions = await optional(client.resources.list(resourceKinds.extensionStatus, options));
+    if (extensions === undefined) return undefined;
+    const told = extensions.find(({ spec: { name } }) => name === "schematic")?.spec.version;
+    if (told === undefined) return noSchematic;
+    return /^[0-9a-f]{64}$/.test(told) ? told : undefined;
+  };
+  const schematic = await connections.schematic.take(bootOf(status), now, ask);
+  if (schematic === undefined) connections.schematic.forget();
+  return schematic;
 }
 
 /** The status of a machine is as old as its boot. */
@@ -296,7 +324,7 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
     optional(client.etcdMemberList({ queryLocal: true }, options)),
     optional(client.etcdStatus(options)),
   ]);
-  const told = status === undefined ? {} : { ...alarmsOf(status), ...sizesOf(status) };
+  const told = status === undefined ? {} : { ...alarmsOf(status), ...sizesOf(status), ...storageOf(status) };
   return {
     ...seen,
     localMember: local === "none" && status !== undefined ? status.memberId : local,
@@ -322,7 +350,7 @@ async function steadyEtcd(client: TalosLooks, question: LookQuestion, boot: stri
   if (known !== undefined) {
     const status = await optional(client.etcdStatus(options));
     const isSame = status !== undefined && status.memberId === known.localMember && status.leaderId === known.leader;
-    if (isSame && !status.isLearner && status.errors.length === 0) return { ...known, ...sizesOf(status) };
+    if (isSame && !status.isLearner && status.errors.length === 0) return { ...known, ...sizesOf(status), ...storageOf(status) };
   }
   const seen = await seenEtcd(client, options);
   if (seen.isHealthy && seen.members !== undefined && seen.leader !== undefined && seen.alarms === undefined)
@@ -349,6 +377,10 @@ function alarmsOf({ errors, alarms: told }: EtcdStatusFacts): Pick<SeenEtcd, "al
 function sizesOf({ dbSizeBytes, dbSizeInUseBytes }: EtcdStatusFacts): Pick<SeenEtcd, "dbSizeBytes" | "dbInUseBytes"> {
   const isTold = [dbSizeBytes, dbSizeInUseBytes].every((size) => Number.isSafeInteger(size) && size >= 0) && dbSizeBytes > 0;
   return isTold ? { dbSizeBytes, dbInUseBytes: dbSizeInUseBytes } : {};
+}
+
+function storageOf({ storageVersion }: EtcdStatusFacts): Pick<SeenEtcd, "storage"> {
+  return /^3\.\d{1,4}(\.\d{1,4})?$/.test(storageVersion) ? { storage: storageVersion } : {};
 }
 
 async function localMemberOf(client: TalosLooks, options: CallOptions): Promise<string | undefined> {

@@ -70,6 +70,8 @@ export interface Running {
   readonly hardware?: Hardware;
   /** Name of its Kubernetes Node; absent = not told yet. */
   readonly nodeName?: string;
+  /** Id of the schematic that its Talos was built from, which brings its extensions; `none` = it was built from none. Absent = not told yet. */
+  readonly schematic?: string;
   /** Discovery is on, by what the machine shows; asked only where it matters. Absent = not asked or not told. */
   readonly discovers?: boolean;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of its certificate, which changes every few hours; absent when it was looked at through another machine, or shows a UUID. */
@@ -153,6 +155,8 @@ export interface SeenEtcd {
   readonly alarms?: readonly string[];
   /** The alarms among them: those of all members, for every member knows them. Absent = none, or not told. */
   readonly raised?: readonly SeenAlarm[];
+  /** Version of what is in the member's file, `3.6.0`: an older etcd does not read it. Absent = not told. */
+  readonly storage?: string;
   /** Size of the member's file, which its quota is held against. Absent = not told. Two looks that differ in sizes alone are the same. */
   readonly dbSizeBytes?: number;
   /** What of the file is in use: the rest is what a defragmentation gives back. Absent = not told. */

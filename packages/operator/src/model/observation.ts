@@ -8,6 +8,7 @@ import type {
   TalosMachine,
   TalosWorker,
 } from "@talos-operator/api";
+import type { ReleaseCatalogue } from "@talos-operator/talos";
 import type { DeclaredMachine, MachineName } from "./machine.ts";
 import type { Look } from "./look.ts";
 import type { ClusterFacts, IntentKind, MachinePlace } from "./record.ts";
@@ -138,8 +139,17 @@ export interface Observed {
   readonly snapshots?: SeenSnapshots;
   /** Members of etcd that have belonged to no machine for long enough, by a timer and in every pass since; absent = none have. */
   readonly strays?: ReadonlySet<string>;
+  /** Releases that upgrades go through; absent = nothing is asked for that does not run, and nobody asked for them. */
+  readonly releases?: SeenReleases;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
+}
+
+/** Releases that upgrades go through. */
+export interface SeenReleases {
+  readonly catalogue: ReleaseCatalogue;
+  /** Why what a person adds to it does not count: a clause. */
+  readonly problem?: string;
 }
 
 /** Snapshots of the cluster's etcd. */

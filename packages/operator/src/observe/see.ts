@@ -13,6 +13,7 @@ import { withPauses } from "./pauses.ts";
 import type { Pauses } from "./pauses.ts";
 import { observe } from "./observe.ts";
 import { withSnapshots } from "../disruption/see-snapshots.ts";
+import { withReleases } from "./with-releases.ts";
 import { withConfigs } from "../procedures/configure/observe-configs.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Observed } from "../model/observation.ts";
@@ -96,7 +97,8 @@ export async function see(
     mayDisturb: options.leading.mayDisturb,
     requireFingerprint: options.requireFingerprint,
   });
-  const saved = withSnapshots(observed, tried, options.snapshots, options.talosClusters.store);
+  const asking = await withReleases(observed, options.releases);
+  const saved = withSnapshots(asking, tried, options.snapshots, options.talosClusters.store);
   const adopting = await withAdoption(saved, asksImport, session, { client, dialer, keys, clock, wake });
   const unpaused = withConfigs(await withNeighbours(adopting, session, key, options), session, {
     dialer,

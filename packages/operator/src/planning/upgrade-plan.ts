@@ -1,8 +1,8 @@
 import { annotations } from "@talos-operator/api";
-import { planUpgrade } from "@talos-operator/talos";
-import type { UpgradeMachine, UpgradePlan } from "@talos-operator/talos";
+import { compareVersions, noSchematic, planUpgrade, schematicOfImage, tryParseVersion } from "@talos-operator/talos";
+import type { UpgradeMachine, UpgradePlan, UpgradeWish } from "@talos-operator/talos";
 import { factsOf } from "../record/facts.ts";
-import type { Observed } from "../model/observation.ts";
+import type { Observed, SeenMachine } from "../model/observation.ts";
 
 /** Pools are told of one after the other, and one plan serves them all. */
 const plans = new WeakMap<Observed, UpgradePlan>();
@@ -18,13 +18,41 @@ function planOf(seen: Observed): UpgradePlan {
   const { spec, metadata } = seen.controlPlane;
   const runs = factsOf(seen)?.kubernetesVersion ?? "";
   const allowDowngrade = metadata.annotations?.[annotations.allowDowngrade];
-  return planUpgrade({
-    machines: seen.machines.flatMap(({ declared: { name, role, version: asked }, look }): readonly UpgradeMachine[] =>
-      look.kind === "running" && look.platform !== "container" && look.version !== undefined
-        ? [{ name, role, runs: { version: look.version }, asked: { version: asked } }]
-        : [],
-    ),
+  const etcdStorage = storageOf(seen);
+  const wish: UpgradeWish = {
+    machines: seen.machines.flatMap((machine) => partOf(machine) ?? []),
     kubernetes: runs === "" ? undefined : { runs, asked: spec?.kubeVersion ?? runs },
     ...(allowDowngrade === undefined ? {} : { allowDowngrade }),
-  });
+    ...(etcdStorage === undefined ? {} : { etcdStorage }),
+  };
+  return planUpgrade(wish, seen.releases?.catalogue);
+}
+
+/**
+ * What a machine runs and is to run. Kernel arguments are no part of it: an installer writes those of the configuration on the machine, and a schematic brings its
+ * own. Neither is a schematic that differs alone: nobody carries that out yet, and `UpgradePending` tells of the image.
+ */
+function partOf({ declared: { name, role, version, machineSpec }, look }: SeenMachine): UpgradeMachine | undefined {
+  if (look.kind !== "running" || look.platform === "container" || look.version === undefined) return undefined;
+  const schematic = look.version === version ? undefined : askedSchematic(machineSpec.image);
+  return {
+    name,
+    role,
+    runs: { version: look.version, ...(look.schematic === undefined ? {} : { schematic: look.schematic }) },
+    asked: { version, ...(schematic === undefined ? {} : { schematic }) },
+  };
+}
+
+/** Without an image of its own a machine gets the installer of Talos itself, from 1.14 on by the schematic that holds nothing. */
+function askedSchematic(image: string | undefined): string | undefined {
+  return image === undefined || image === "" ? noSchematic : schematicOfImage(image);
+}
+
+/** The newest that a member tells: all members follow. */
+function storageOf(seen: Observed): string | undefined {
+  const told = seen.machines.flatMap(({ look }) => (look.kind === "running" ? (look.etcd?.storage ?? []) : []));
+  return told
+    .filter((version) => tryParseVersion(version) !== undefined)
+    .toSorted(compareVersions)
+    .at(-1);
 }

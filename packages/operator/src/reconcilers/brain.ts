@@ -10,6 +10,7 @@ import type { LatestWords } from "../controllers/shared/latest.ts";
 import type { Neighbours } from "../neighbours/neighbours.ts";
 import type { ConfigReferences } from "../references/config-references.ts";
 import type { References } from "../references/references.ts";
+import type { Releases } from "../references/releases.ts";
 import type { UnderWay } from "../assess/under-way.ts";
 import type { SnapshotCaches } from "../disruption/see-snapshots.ts";
 import type { BackupSources, NoSources } from "../assess/backup-sources.ts";
@@ -38,6 +39,7 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly hosts: HostOptions;
   readonly references: References;
   readonly configs: ConfigReferences;
+  readonly releases: Releases;
   readonly requireFingerprint: boolean;
   readonly neighbours: Neighbours;
   /** Machines of the KubernetesCluster that made this control plane which say that its cluster was installed on them. */

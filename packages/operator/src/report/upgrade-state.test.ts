@@ -89,3 +89,33 @@ test("machines that nobody hears are no part of a plan, and settled ones are tol
   assert.match(told({ ...seen, machines }), /^demo-10\.0\.0\.2, .* In 1 hop: Talos v1\.12\.4 → v1\.13\.2\. /);
   assert.equal(told(cluster({ version: "v1.12.4", kubeVersion: "v1.33.6" })), "");
 });
+
+test("an image that the machine shows to run is not told to differ, whatever its configuration says", () => {
+  const id = "5".repeat(64);
+  const own = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
+  const told = (asked: string, look: { readonly version?: string; readonly schematic?: string }): string => {
+    const seen = observed({
+      controlPlane: controlPlane(1, { version: "v1.14.0" }),
+      facts: facts({ machines: [configured("10.0.0.1")], bootstrapDone: founded, talosVersion: "v1.14.0", kubernetesVersion: "v1.36.3" }),
+      looks: { "10.0.0.1": { ...running(member(0, 1), { version: look.version ?? "v1.14.0" }), ...look } },
+    });
+    const known = { kind: "known", install: { image: { asked, runs: "ghcr.io/siderolabs/installer:v1.13.9" } } };
+    const configs = new Map(seen.machines.map(({ declared: { name } }) => [name, known])) as unknown as NonNullable<Observed["configs"]>;
+    return upgradePending({ ...seen, configs }, seen.machines, undefined)[0]?.message ?? "";
+  };
+  for (const [asked, look] of [
+    [`factory.talos.dev/metal-installer/${own}:v1.14.0`, { schematic: own }],
+    [`factory.talos.dev/metal-installer/${own}:v1.14.0`, { schematic: "none" }],
+    [`factory.talos.dev/metal-installer/${id}:v1.14.0`, { schematic: id }],
+    ["ghcr.io/siderolabs/installer:v1.14.0", { schematic: "none" }],
+  ] as const)
+    assert.doesNotMatch(told(asked, look), /installed from/, asked);
+  for (const [asked, look] of [
+    [`factory.talos.dev/metal-installer/${id}:v1.14.0`, { schematic: "none" }],
+    [`factory.talos.dev/metal-installer/${id}:v1.14.0`, {}],
+    [`factory.talos.dev/metal-installer/${id}:v1.14.1`, { schematic: id }],
+    ["registry.example.org/installer:v1.14.0", { schematic: "none" }],
+    ["ghcr.io/siderolabs/installer:v1.14.0", { schematic: id }],
+  ] as const)
+    assert.match(told(asked, look), /installed from ghcr\.io/, asked);
+});

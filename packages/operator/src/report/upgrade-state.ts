@@ -1,12 +1,13 @@
 import type { ConditionInput } from "@talos-operator/api";
-import { sayPlan } from "@talos-operator/talos";
+import { defaultSchematicId, noSchematic, sayPlan, schematicOfImage } from "@talos-operator/talos";
 import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
 import type { KubernetesVersions } from "../controllers/shared/upgrade-pending.ts";
 import { factsOf } from "../record/facts.ts";
 import { upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
-import type { Observed, SeenMachine } from "../model/observation.ts";
+import type { Look } from "../model/look.ts";
+import type { Observed, SeenMachine, SeenReleases } from "../model/observation.ts";
 
 /**
  * `UpgradePending` of some machines of a bootstrapped cluster: of all of them for its TalosControlPlane, of those of a pool for its TalosWorker.
@@ -27,7 +28,7 @@ export function upgradePending(
   );
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
-  const way = versions.length === 0 && kubernetes === undefined ? "" : wayThere(upgradePlanOf(seen), machines);
+  const way = versions.length === 0 && kubernetes === undefined ? "" : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
   return upgradePendingOf({ machines: versions, kubernetes, components, images: imagesThatDiffer(seen, machines), way }, generation);
 }
 
@@ -36,6 +37,11 @@ function wayThere(plan: UpgradePlan, machines: readonly SeenMachine[]): string {
   const refusals = plan.kind === "none" ? plan.refusals.filter(({ kind }) => kind !== "DowngradeAsked") : [];
   if (plan.kind === "none" && refusals.length === 0) return "";
   return sayPlan(plan.kind === "none" ? { ...plan, refusals } : plan, new Set(machines.map(({ declared }) => declared.name)));
+}
+
+/** What a person adds to the releases does not count, and this may be why. */
+function withProblem(way: string, releases: SeenReleases | undefined): string {
+  return [way, releases?.problem ?? ""].filter((words) => words !== "").join(". ");
 }
 
 /** The schema gives workers this version, which says nothing about the author. */
@@ -52,12 +58,26 @@ function kubernetesPending(seen: Observed, ofPool: string | undefined): Kubernet
 
 /** Machines that were installed from another image than the spec asks for; those with the same two images are told together. */
 function imagesThatDiffer({ configs }: Observed, machines: readonly SeenMachine[]): readonly string[] {
-  const differing = machines.flatMap(({ declared: { name } }) => {
+  const differing = machines.flatMap(({ declared: { name }, look }) => {
     const config = configs?.get(name);
     const image = config?.kind === "known" ? config.install?.image : undefined;
-    return image === undefined ? [] : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
+    return image === undefined || isRunning(look, image.asked)
+      ? []
+      : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
   });
   return together(differing);
+}
+
+/**
+ * An upgrade writes no configuration, so that names the image of the first installation for ever. What the machine shows tells more, for images that tell their
+ * schematic by their name.
+ */
+function isRunning(look: Look, image: string): boolean {
+  if (look.kind !== "running" || look.version === undefined || look.schematic === undefined) return false;
+  const asked = schematicOfImage(image);
+  const [, tag] = /:([^:/@]+)(?:@[^@]+)?$/.exec(image) ?? [];
+  const plain = (schematic: string): string => (schematic === defaultSchematicId ? noSchematic : schematic);
+  return asked !== undefined && tag === look.version && plain(asked) === plain(look.schematic);
 }
 
 /** Components that patches ask for in versions of their own. */

@@ -173,6 +173,8 @@ test("talosctl upgrades a machine", async () => {
   await talosctl("-n", address(4), "upgrade", "--image", image, "--drain=false", "--progress", "plain", "--timeout", "40s");
   assert.notEqual(datacenter.machine(address(4)).state.bootId, before);
   assert.match(await talosctl("-n", address(4), "version"), /Tag: +v1\.14\.0/);
+  const images = await talosctl("-n", address(4), "image", "list", "--namespace", "system");
+  for (const name of [/siderolabs\/installer:v1\.14\.0 /, /siderolabs\/installer@sha256:[0-9a-f]{64} /]) assert.match(images, name);
 });
 
 test("talosctl upgrades in the older way, and rolls back", async () => {

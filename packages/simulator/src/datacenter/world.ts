@@ -148,6 +148,8 @@ export class World {
         return this.workloads.registerNode(cell);
       case "node-ready":
         return this.workloads.nodeReady(cell);
+      case "drain-node":
+        return this.workloads.drainNode(cell);
       case "node-lost":
         return this.workloads.nodeLost(cell);
     }

@@ -4,7 +4,7 @@ import type { MachineInput } from "./inputs.ts";
 import { bootIdOf, emptyConfig } from "./machine.ts";
 import type { Machine } from "./machine.ts";
 import type { Run } from "./run.ts";
-import { failBoot, installStaged, takeStaged } from "./upgrade.ts";
+import { failSequence, installStaged, takeStaged } from "./upgrade.ts";
 
 /** The boot begins; what it boots is read when the firmware is done. */
 export function startBoot(run: Run): void {
@@ -18,8 +18,10 @@ export function startBoot(run: Run): void {
 export function boot(run: Run): void {
   const { config, hardware, system, isInstalled } = run.machine;
   const talosVersion = system === undefined ? hardware.talosVersion : isInstalled ? system.next : system.media;
-  if (isInstalled && run.faultOf(talosVersion)?.boot === "fails") return failBoot(run);
+  if (isInstalled && run.faultOf(talosVersion)?.boot === "fails") return failSequence(run);
   if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
+  const schematic = isInstalled ? system?.schematics?.next : undefined;
+  if (schematic !== run.machine.schematic) run.set({ schematic });
   const text = config.persisted;
   const isComplete = text !== undefined && configFactsOf(text).isComplete;
   run.set({

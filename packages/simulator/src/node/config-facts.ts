@@ -38,6 +38,8 @@ export interface ConfigFacts {
   readonly bringsNetwork: boolean;
   /** Disk to install to; empty when the configuration names none. */
   readonly installDisk: string;
+  /** Installer; empty as above. */
+  readonly installImage: string;
   readonly machineToken: string;
   /** The kubelet asks its cluster for a serving certificate, and serves its own until it is approved. */
   readonly rotatesServerCertificates: boolean;
@@ -96,6 +98,7 @@ function readFacts(text: string): ConfigFacts {
     hasDiscovery: facts.discovery,
     bringsNetwork: facts.bringsNetwork,
     installDisk: facts.install.disk ?? "",
+    installImage: facts.install.image ?? "",
     machineToken: facts.machineToken ?? "",
     rotatesServerCertificates: facts.rotatesServerCertificates,
     blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),

@@ -68,20 +68,31 @@ export type MachineInput =
     }
   /** What came of the wish to leave etcd: gone (or never in), refused for now, refused for good, or the machine does not show its member now. */
   | { readonly kind: "etcd-leave-ended"; readonly outcome: "left" | "not-yet" | "refused" | "unshown"; readonly message: string }
-  /** Somebody started an installer, which ends with this code whether he waits for it or not. */
-  | { readonly kind: "installer"; readonly version: string; readonly exitCode: number }
+  /** Somebody started an installer, which ends with this code whether he waits for it or not. `first`: on a disk without Talos. */
+  | { readonly kind: "installer"; readonly version: string; readonly schematic?: string; readonly exitCode: number; readonly first?: true }
   /** Stops services, installs, and reboots into what the slots say. */
-  | { readonly kind: "upgrade"; readonly actorId: string; readonly version: string; readonly exitCode: number }
+  | { readonly kind: "upgrade"; readonly actorId: string; readonly version: string; readonly schematic?: string; readonly exitCode: number }
   /** Reboots, and installs this image then. */
   | {
       readonly kind: "stage-upgrade";
       readonly actorId: string;
       readonly image: string;
       readonly version: string;
+      readonly schematic?: string;
       readonly exitCode: number;
     }
   | { readonly kind: "rollback" }
-  | { readonly kind: "image"; readonly store: "system" | "cri"; readonly name: string; readonly isThere: boolean }
+  /** Its Node was drained for an upgrade; or nobody could cordon it for a minute. */
+  | { readonly kind: "drained"; readonly isCordoned: boolean }
+  | { readonly kind: "uncordoned" }
+  | {
+      readonly kind: "image";
+      readonly store: "system" | "cri";
+      readonly name: string;
+      readonly isThere: boolean;
+      readonly talosVersion?: string;
+      readonly schematic?: string;
+    }
   | { readonly kind: "restart-service"; readonly id: string }
   | { readonly kind: "meta"; readonly key: string; readonly value: string | undefined };
 
@@ -122,4 +133,6 @@ export type MachineOutput =
   | { readonly kind: "kubernetes-down" }
   | { readonly kind: "register-node" }
   | { readonly kind: "node-ready" }
+  /** Cordon and drain the Node before an upgrade: answered with `drained`. */
+  | { readonly kind: "drain-node" }
   | { readonly kind: "node-lost" };

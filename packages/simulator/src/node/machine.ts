@@ -42,6 +42,8 @@ export interface Machine {
   readonly services: Readonly<Record<string, Service>>;
   readonly etcd: EtcdState;
   readonly kubernetes: KubernetesState;
+  /** Schematic of the Talos that runs; absent = it was built from none. */
+  readonly schematic?: string | undefined;
   /** What is on the system disk; `undefined` before the installation, and in snapshots of earlier versions. */
   readonly system?: InstalledSystem | undefined;
   /** The installer that runs, or is about to. */
@@ -74,11 +76,18 @@ export interface InstalledSystem {
   readonly next: string;
   /** In the other slot: what `Rollback` goes back to; `undefined` while it is empty, or half written. */
   readonly other: string | undefined;
+  /** Schematics of the two; absent = built from none. */
+  readonly schematics?: { readonly next: string | undefined; readonly other: string | undefined };
 }
 
 export interface StoredImage {
   readonly store: "system" | "cri";
+  /** As it was asked for; a digest and no tag where it was asked for by both. */
   readonly name: string;
+  /** Talos version that it installs, where it does. */
+  readonly talosVersion?: string;
+  /** Schematic that it was built from. */
+  readonly schematic?: string;
   /** Milliseconds since the epoch. */
   readonly pulledAt: number;
 }
@@ -151,6 +160,8 @@ interface KubernetesState {
   readonly lacksNetwork?: boolean;
   /** Somebody's network plugin ran here, which Talos was told not to bring. Its configuration stays when its pod goes, and goes with EPHEMERAL. */
   readonly hasForeignNetwork?: boolean;
+  /** An upgrade cordoned its Node; undone once the Node is ready again. */
+  readonly isCordoned?: boolean;
 }
 
 /** A named moment of a sequence (`stages.ts`). */

@@ -20,7 +20,20 @@ import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
 import { machineStatusOf } from "./status.ts";
-import { beginInstaller, dropFallback, endInstaller, endOldEtcd, rollBack, stageUpgrade, startUpgrade, stopServices } from "./upgrade.ts";
+import {
+  beginInstaller,
+  dropFallback,
+  endInstaller,
+  endOldEtcd,
+  goOnDrained,
+  installerOf,
+  installFirst,
+  resumeDrain,
+  rollBack,
+  stageUpgrade,
+  startUpgrade,
+  stopServices,
+} from "./upgrade.ts";
 import { isAtLeast } from "./version.ts";
 
 export type { StepContext } from "./run.ts";
@@ -153,16 +166,22 @@ function handle(run: Run, input: MachineInput): void {
     case "etcd-leave-ended":
       return endLeave(run, input);
     case "installer":
-      return beginInstaller(run, { version: input.version, exitCode: input.exitCode, of: "caller" });
+      return beginInstaller(run, installerOf(input, "caller"));
     case "upgrade":
       return startUpgrade(run, input);
     case "stage-upgrade":
       return stageUpgrade(run, input);
+    case "drained":
+      return goOnDrained(run, input.isCordoned);
+    case "uncordoned":
+      return run.set({ kubernetes: { ...machine.kubernetes, isCordoned: false } });
     case "rollback":
       return rollBack(run);
     case "image": {
       const others = (machine.images ?? []).filter(({ store, name }) => store !== input.store || name !== input.name);
-      const image = { store: input.store, name: input.name, pulledAt: run.now };
+      const { store, name, talosVersion, schematic } = input;
+      const installs = talosVersion === undefined ? {} : { talosVersion, ...(schematic === undefined ? {} : { schematic }) };
+      const image = { store, name, ...installs, pulledAt: run.now };
       return run.set({ images: input.isThere ? [...others, image] : others });
     }
     case "restart-service":
@@ -194,6 +213,7 @@ function resume(run: Run): void {
       run.after("static-pods", timings.staticPodsMs);
   }
   if (kubeletRuns(machine)) run.output("kubelet-up");
+  resumeDrain(run);
 }
 
 function fireTimers(run: Run): void {
@@ -222,10 +242,7 @@ function fire(run: Run, name: TimerName): void {
     case "certificate":
       return run.output("issue-identity", "configured");
     case "install":
-      run.set({
-        isInstalled: true,
-        system: { media: machine.hardware.talosVersion, next: machine.hardware.talosVersion, other: undefined },
-      });
+      installFirst(run);
       return run.play("install");
     case "installer":
       return endInstaller(run);

@@ -1,4 +1,5 @@
 import { withoutProcess } from "./etcd-service.ts";
+import { activeFacts } from "./identity.ts";
 import type { MachineInput } from "./inputs.ts";
 import type { InstalledSystem, Machine, TimerName } from "./machine.ts";
 import type { Run } from "./run.ts";
@@ -26,19 +27,50 @@ const rebootAfterFailureMs = 11_000;
 /** An installer that runs on the machine, whoever started it. */
 export interface Installer {
   readonly version: string;
+  /** Absent = it was built from none. */
+  readonly schematic?: string;
   /** How it will end. */
   readonly exitCode: number;
   /** What waits for it: a caller of LifecycleService, or a sequence that reboots afterwards. */
   readonly of: "caller" | "sequence";
+  /** Talos is not on the disk yet. */
+  readonly first?: true;
 }
 
 function systemOf({ system, hardware: { talosVersion } }: Machine): InstalledSystem {
   return system ?? { media: talosVersion, next: talosVersion, other: undefined };
 }
 
+/** The installer that somebody asked for. */
+export function installerOf({ version, schematic, exitCode, first }: Omit<Installer, "of">, of: Installer["of"]): Installer {
+  return { version, ...(schematic === undefined ? {} : { schematic }), exitCode, of, ...(first === true ? { first } : {}) };
+}
+
+/** A machine that was configured installs what it was booted from; of the image that its configuration names only the schematic counts. */
+export function installFirst(run: Run): void {
+  const { talosVersion } = run.machine.hardware;
+  const schematic = schematicOfImage(activeFacts(run.machine)?.installImage ?? "");
+  run.set({ isInstalled: true, system: slots({ media: talosVersion, next: talosVersion, other: undefined }, schematic, undefined) });
+}
+
+function slots(system: InstalledSystem, next: string | undefined, other: string | undefined): InstalledSystem {
+  const { media, next: first, other: second } = system;
+  return { media, next: first, other: second, ...(next === undefined && other === undefined ? {} : { schematics: { next, other } }) };
+}
+
+/** The other slot starts next. */
+function swapped(system: InstalledSystem, next: string): InstalledSystem {
+  return slots({ ...system, next, other: system.next }, system.schematics?.other, system.schematics?.next);
+}
+
+/** Id of the schematic in the name of an image of the Image Factory. */
+export function schematicOfImage(image: string): string | undefined {
+  return /\/([0-9a-f]{64})(?:[:@]|$)/.exec(image)?.[1];
+}
+
 /** The installer clears the slot that does not start next before it writes it. */
 export function beginInstaller(run: Run, installer: Installer): void {
-  run.set({ system: { ...systemOf(run.machine), other: undefined }, installer });
+  run.set(installer.first === true ? { installer } : { system: { ...systemOf(run.machine), other: undefined }, installer });
   run.after("installer", run.timings.installMs);
 }
 
@@ -51,26 +83,63 @@ export function endInstaller(run: Run): void {
   const { installer, meta } = run.machine;
   if (installer === undefined) return;
   run.set({ installer: undefined });
-  if (installer.exitCode === 0) {
+  if (installer.exitCode === 0 && installer.first === true) {
+    const { talosVersion: media } = run.machine.hardware;
+    run.set({ isInstalled: true, system: slots({ media, next: installer.version, other: undefined }, installer.schematic, undefined) });
+  } else if (installer.exitCode === 0) {
     const system = systemOf(run.machine);
     run.set({
-      system: { ...system, next: installer.version, other: system.next },
+      system: slots({ ...system, next: installer.version, other: system.next }, installer.schematic, system.schematics?.next),
       meta: { ...meta, [metaKeys.upgrade]: `Talos-${system.next}.efi` },
     });
   }
   if (installer.of === "caller") return;
-  run.after("down", installer.exitCode === 0 ? 0 : rebootAfterFailureMs);
+  if (installer.exitCode === 0) run.after("down", 0);
+  else failSequence(run);
 }
 
-/** The sequence of MachineService/Upgrade: it stops services, installs, reboots; an installer that fails ends it, and the machine boots what it ran. */
-export function startUpgrade(run: Run, { actorId, version, exitCode }: Extract<MachineInput, { kind: "upgrade" }>): void {
+/**
+ * The sequence of MachineService/Upgrade: it drains its own Node, stops services, installs, reboots; an installer that fails ends it, and the machine boots what it ran.
+ *
+ * @see `.../v1alpha1/v1alpha1_sequencer.go` Upgrade; `v1alpha1_sequencer_tasks.go` CordonAndDrainNode: a machine that has never had a Node does not drain
+ */
+export function startUpgrade(run: Run, { actorId, ...asked }: Extract<MachineInput, { kind: "upgrade" }>): void {
   // Another sequence holds the lock for longer than this one waits for it.
-  if (run.has("down") || run.has("stop-services") || run.has("off") || run.has("leave") || run.has("wipe")) return;
+  if (run.has("down") || run.has("stop-services") || run.has("off") || run.has("leave") || run.has("wipe") || isDraining(run)) return;
   run.event({ kind: "sequence", sequence: "upgrade", action: "START" }, actorId);
   run.stage("upgrading");
   run.cancel("installer");
-  run.set({ installer: { version, exitCode, of: "sequence" } });
-  run.after("stop-services", run.timings.shutdownMs);
+  run.set({ installer: installerOf(asked, "sequence") });
+  if (run.machine.kubernetes.isNodeRegistered) run.output("drain-node");
+  else run.after("stop-services", run.timings.shutdownMs);
+}
+
+/** The sequence has begun, and nothing of what follows the drain. */
+function isDraining(run: Run): boolean {
+  const { installer, stage } = run.machine;
+  return installer?.of === "sequence" && stage === "upgrading" && !afterDrain.some((timer) => run.has(timer));
+}
+
+const afterDrain: readonly TimerName[] = ["stop-services", "installer", "down"];
+
+/** What its drain was about is asked for again. */
+export function resumeDrain(run: Run): void {
+  if (isDraining(run)) run.output("drain-node");
+}
+
+/**
+ * A Node that nobody cordons within a minute ends the sequence, and the machine reboots. Pods that would not go do not: their time is over.
+ *
+ * @see `.../v1alpha1_sequencer_tasks.go` waitForNodeCordoned, `pkg/kubernetes/kubernetes.go` Drain
+ */
+export function goOnDrained(run: Run, isCordoned: boolean): void {
+  if (!isDraining(run)) return;
+  if (isCordoned) {
+    run.set({ kubernetes: { ...run.machine.kubernetes, isCordoned: true } });
+    return run.after("stop-services", run.timings.shutdownMs);
+  }
+  run.set({ installer: undefined });
+  failSequence(run);
 }
 
 /** What services were about to do. */
@@ -112,17 +181,17 @@ export function stopServices(run: Run): void {
 function beginOrRefuse(run: Run, installer: Installer): void {
   if (installer.exitCode !== REFUSED) return beginInstaller(run, installer);
   run.set({ installer: undefined });
-  run.after("down", rebootAfterFailureMs);
+  failSequence(run);
 }
 
 /** Stands for the exit code of an installer that wrote nothing. */
 export const REFUSED = -1;
 
 /** The image is named in META, and the next boot installs it before anything else. */
-export function stageUpgrade(run: Run, { actorId, image, version, exitCode }: Extract<MachineInput, { kind: "stage-upgrade" }>): void {
+export function stageUpgrade(run: Run, { actorId, image, ...asked }: Extract<MachineInput, { kind: "stage-upgrade" }>): void {
   run.set({
     meta: { ...run.machine.meta, [metaKeys.stagedImage]: image, [metaKeys.stagedOptions]: JSON.stringify({ upgrade: true }) },
-    staged: { version, exitCode, of: "sequence" },
+    staged: installerOf(asked, "sequence"),
   });
   run.event({ kind: "sequence", sequence: "stageUpgrade", action: "START" }, actorId);
   run.stage("rebooting");
@@ -165,21 +234,21 @@ export function endOldEtcd(run: Run): void {
 export function rollBack(run: Run): void {
   const { system } = run.machine;
   if (system?.other === undefined) return;
-  run.set({ system: { ...system, next: system.other, other: system.next } });
+  run.set({ system: swapped(system, system.other) });
   run.stage("rebooting");
   run.after("down", run.timings.shutdownMs);
 }
 
 /**
- * The boot sequence ends with an error: what was upgraded and was never well since goes back to the slot before, anything else boots the same again.
+ * A sequence ends with an error, and the machine reboots: what was upgraded and was never well since goes back to the slot before, anything else boots the same again.
  *
  * @see `internal/app/machined/revert.go`, called by `main.go` handle
  */
-export function failBoot(run: Run): void {
+export function failSequence(run: Run): void {
   const { [metaKeys.upgrade]: label, ...meta } = run.machine.meta;
   const { system } = run.machine;
   if (label !== undefined) run.set({ meta });
-  if (label !== undefined && system?.other !== undefined) run.set({ system: { ...system, next: system.other, other: system.next } });
+  if (label !== undefined && system?.other !== undefined) run.set({ system: swapped(system, system.other) });
   run.after("down", rebootAfterFailureMs);
 }
 

@@ -72,7 +72,18 @@ export const hardwareProjections: Readonly<Record<string, Projection>> = {
   "Versions.runtime.talos.dev": ({ cell }) => [
     { id: "version", owner: "runtime.VersionController", spec: { name: "Talos", version: cell.state.hardware.talosVersion } },
   ],
-  "ExtensionStatuses.runtime.talos.dev": () => [],
+  "ExtensionStatuses.runtime.talos.dev": ({ cell }) =>
+    cell.state.schematic === undefined ? [] : [schematicExtension(cell.state.schematic)],
+  "ImageFactorySchematics.runtime.talos.dev": ({ cell }) =>
+    cell.state.schematic === undefined || !isAtLeast(cell.state.hardware.talosVersion, "1.14")
+      ? []
+      : [
+          {
+            id: "image-factory-schematic",
+            owner: "runtime.ImageFactorySchematicController",
+            spec: { schematicId: cell.state.schematic, flavor: "Image Factory", apiUrl: "" },
+          },
+        ],
   "MetaKeys.runtime.talos.dev": ({ cell }) =>
     Object.entries(cell.state.meta)
       .filter(([key]) => /^\d+$/.test(key))
@@ -96,6 +107,25 @@ export const hardwareProjections: Readonly<Record<string, Projection>> = {
     },
   ],
 };
+
+/** As the Image Factory adds it to what it builds; which extensions are in a schematic its id does not tell. */
+function schematicExtension(id: string): ReturnType<Projection>[number] {
+  return {
+    id: "0",
+    owner: "runtime.ExtensionStatusController",
+    spec: {
+      image: "",
+      metadata: {
+        name: "schematic",
+        version: id,
+        author: "Image Factory",
+        description: "Virtual extension which specifies the schematic of the image built with Image Factory.",
+        compatibility: { talos: { version: ">= 1.0.0" } },
+        extraInfo: "customization: {}\n",
+      },
+    },
+  };
+}
 
 function nameOf(disk: Disk): string {
   return disk.device.replace("/dev/", "");

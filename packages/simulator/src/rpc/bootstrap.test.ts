@@ -145,7 +145,7 @@ test("the image of etcd is told once it is pulled", async () => {
     const client = await world.client(address, "os:reader");
     const asked = client.imageList("system");
     await world.time.advance(100);
-    return (await asked).map(({ name }) => name).filter((name) => name.includes("etcd"));
+    return (await asked).map(({ name }) => name).filter((name) => name.includes("etcd:"));
   };
   assert.deepEqual(await images(), []);
   await world.time.advance(10_000);

@@ -7,6 +7,7 @@ import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
 import { faultOf } from "../node/releases.ts";
+import { schematicOfImage } from "../node/upgrade.ts";
 import type { HandlerContext } from "./context.ts";
 import { forever } from "./guards.ts";
 import { talosVersionOfImage } from "./installer-images.ts";
@@ -40,16 +41,21 @@ export async function* imageServiceList(
   for (const image of imagesOf(context, store)) yield create(machine.ImageServiceListResponseSchema, factsOf(image));
 }
 
-/** ImageService/Pull: one layer, then the name. Whoever leaves the stream ends the pull. @see siderolabs/talos v1.13.9 `internal/app/images/images.go` Pull */
+/**
+ * ImageService/Pull: one layer, then the name, by its digest. Whoever leaves the stream ends the pull.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/images/images.go` Pull
+ */
 export async function* imageServicePull(
   context: HandlerContext,
   request: machine.ImageServicePullRequest,
 ): AsyncIterable<machine.ImageServicePullResponse> {
   const store = storeOf(request.containerd?.namespace);
   await Promise.resolve();
-  const pulling = pullImage(context, store, request.imageRef);
+  const pulling = pullImage(context, store, request.imageRef, "patient");
   // Whoever leaves before he heard the first word ends it, and nobody is told.
   pulling?.catch(() => undefined);
+  const name = pinned(request.imageRef);
   const { DOWNLOADING, EXTRACT_COMPLETE } = machine.ImageServicePullLayerProgress_Status;
   const size = BigInt(sizeOf(request.imageRef));
   const progress = (status: machine.ImageServicePullLayerProgress_Status, offset: bigint): machine.ImageServicePullResponse =>
@@ -62,38 +68,54 @@ export async function* imageServicePull(
   yield progress(DOWNLOADING, 0n);
   await pulling;
   yield progress(EXTRACT_COMPLETE, size);
-  yield create(machine.ImageServicePullResponseSchema, { response: { case: "name", value: request.imageRef } });
+  yield create(machine.ImageServicePullResponseSchema, { response: { case: "name", value: name } });
 }
 
 /** ImageService/Remove. */
 export function imageServiceRemove(context: HandlerContext, request: machine.ImageServiceRemoveRequest): Empty {
   const store = storeOf(request.containerd?.namespace);
-  if (!hasImage(context, store, request.imageRef)) throw new RpcError(grpcStatus.notFound, `image "${request.imageRef}" not found`);
-  context.cell.dispatch({ kind: "image", store, name: request.imageRef, isThere: false });
+  const image = findImage(context, store, request.imageRef);
+  if (image === undefined) throw new RpcError(grpcStatus.notFound, `image "${request.imageRef}" not found`);
+  context.cell.dispatch({ kind: "image", store, name: image.name, isThere: false });
   return create(EmptySchema);
 }
 
-/** An image was pulled into this store. */
-export function hasImage({ cell }: HandlerContext, store: Store, name: string): boolean {
-  return (cell.state.images ?? []).some((image) => image.store === store && image.name === name);
+/** The image that was pulled into this store, by any of its names. */
+export function findImage({ cell }: HandlerContext, store: Store, name: string): StoredImage | undefined {
+  return (cell.state.images ?? []).find((image) => image.store === store && namesOf(image.name).includes(name));
 }
 
 /**
  * Pulls an image: done at once where it is there already or pulling takes no time, else when the promise resolves. Registries hold every image with a tag or digest,
  * but of Talos only the installers of versions that can be simulated.
+ *
+ * @param how `patient`: a registry that lacks the image is asked six times. @see siderolabs/talos v1.13.9 `internal/pkg/containers/image/image.go` MaxNotFoundRetries
  */
-export function pullImage(context: HandlerContext, store: Store, reference: string): Promise<void> | undefined {
+export function pullImage(
+  context: HandlerContext,
+  store: Store,
+  reference: string,
+  how: "patient" | "once" = "once",
+): Promise<void> | undefined {
   const isNamed = /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?$/.test(reference) && /[:@]/.test(reference);
   const isInstaller = /\/[\w.-]*installer[\w.-]*[:/]/.test(reference);
   const { cell, world, signal } = context;
   const version = talosVersionOfImage(reference);
   const fault = version === undefined ? undefined : faultOf(world.releases, version, cell.address)?.image;
-  if (!isNamed || (isInstaller && version === undefined) || fault === "missing")
-    throw new RpcError(grpcStatus.notFound, `failed to resolve reference "${reference}": ${reference}: not found`);
-  const keep = (): void => cell.dispatch({ kind: "image", store, name: reference, isThere: true });
-  if (fault === "stuck") return forever(signal);
-  if (world.timings.imagePullMs > 0 && !hasImage(context, store, reference))
-    return world.timers.sleep(world.timings.imagePullMs, signal).then(keep);
+  const name = normalised(reference);
+  const isThere = findImage(context, store, name) !== undefined;
+  if (!isThere && (!isNamed || (isInstaller && version === undefined) || fault === "missing")) {
+    const missing = (): never => {
+      throw new RpcError(grpcStatus.notFound, `failed to resolve reference "${reference}": ${reference}: not found`);
+    };
+    const { imageMissingMs } = world.timings;
+    return how === "patient" && imageMissingMs > 0 ? world.timers.sleep(imageMissingMs, signal).then(missing) : missing();
+  }
+  const schematic = schematicOfImage(reference);
+  const installs = version === undefined ? {} : { talosVersion: version, ...(schematic === undefined ? {} : { schematic }) };
+  const keep = (): void => cell.dispatch({ kind: "image", store, name, isThere: true, ...installs });
+  if (!isThere && fault === "stuck") return forever(signal);
+  if (world.timings.imagePullMs > 0 && !isThere) return world.timers.sleep(world.timings.imagePullMs, signal).then(keep);
   keep();
   return undefined;
 }
@@ -106,7 +128,9 @@ function storeOf(namespace: common.ContainerdNamespace | undefined): Store {
 }
 
 function imagesOf({ cell }: HandlerContext, store: Store): readonly StoredImage[] {
-  const pulled = (cell.state.images ?? []).filter((image) => image.store === store);
+  const pulled = (cell.state.images ?? [])
+    .filter((image) => image.store === store)
+    .flatMap((image) => namesOf(image.name).map((name) => ({ ...image, name })));
   const kubelet = activeFacts(cell.state)?.kubeletImage ?? "";
   const isRunning = cell.state.services["kubelet"]?.state === "Running";
   if (store !== "system" || kubelet === "" || !isRunning || pulled.some((image) => image.name === kubelet)) return pulled;
@@ -120,6 +144,22 @@ function factsOf(image: StoredImage): {
   readonly createdAt: ReturnType<typeof timestampFromMs>;
 } {
   return { name: image.name, digest: digestOf(image.name), size: BigInt(sizeOf(image.name)), createdAt: timestampFromMs(image.pulledAt) };
+}
+
+/** Under which names a pulled image is in the store. @see siderolabs/talos v1.13.9 `internal/pkg/containers/image/image.go` manageAliases */
+function namesOf(name: string): readonly string[] {
+  return [...new Set([name, pinned(name), digestOf(name)])];
+}
+
+/** As containerd names it: a tag beside a digest says nothing. */
+function normalised(reference: string): string {
+  return reference.replace(/:[\w.-]+(@sha256:[0-9a-f]{64})$/, "$1");
+}
+
+/** The name by digest. */
+function pinned(reference: string): string {
+  const name = normalised(reference);
+  return name.includes("@") ? name : `${name.replace(/:[\w.-]+$/, "")}@${digestOf(name)}`;
 }
 
 /** The content of an image is its name. */

@@ -3,12 +3,13 @@ import { machine } from "@talos-operator/talos/protocol";
 import type { Cell } from "../datacenter/cell.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
+import type { StoredImage } from "../node/machine.ts";
 import { faultOf } from "../node/releases.ts";
-import { REFUSED } from "../node/upgrade.ts";
+import { REFUSED, schematicOfImage } from "../node/upgrade.ts";
 import { isAtLeast } from "../node/version.ts";
 import type { HandlerContext } from "./context.ts";
 import { actorId, requireMachine } from "./guards.ts";
-import { hasImage, pullImage } from "./image-handlers.ts";
+import { findImage, pullImage } from "./image-handlers.ts";
 import { preflightRefusal, talosVersionOfImage } from "./installer-images.ts";
 
 /**
@@ -51,11 +52,12 @@ function acceptUpgrade(context: HandlerContext, request: machine.UpgradeRequest,
   const asksEtcd = !request.force && !(request.preserve && isAtLeast(cell.state.hardware.talosVersion, "1.12"));
   if (asksEtcd && activeFacts(cell.state)?.machineType === "controlplane") requireHealthyEtcd(context);
   const id = actorId(context);
-  const exitCode = exitCodeOf(context, version);
+  const schematic = schematicOfImage(request.image);
+  const installer = { version, ...(schematic === undefined ? {} : { schematic }), exitCode: exitCodeOf(context, version) };
   cell.dispatch(
     request.stage
-      ? { kind: "stage-upgrade", actorId: id, image: request.image, version, exitCode }
-      : { kind: "upgrade", actorId: id, version, exitCode },
+      ? { kind: "stage-upgrade", actorId: id, image: request.image, ...installer }
+      : { kind: "upgrade", actorId: id, ...installer },
   );
   return create(machine.UpgradeResponseSchema, { messages: [{ ack: "Upgrade request received", actorId: id }] });
 }
@@ -100,8 +102,8 @@ export async function* lifecycleUpgrade(
   if (cell.state.installer !== undefined)
     throw new RpcError(grpcStatus.failedPrecondition, "another installation/upgrade is already in progress");
   if (!cell.state.isInstalled) throw new RpcError(grpcStatus.failedPrecondition, "machine is not installed");
-  const image = storedImage(context, request.source?.imageName ?? "");
-  const version = talosVersionOfImage(image);
+  const image = request.source?.imageName ?? "";
+  const { talosVersion: version, schematic } = storedImage(context, image, "upgrade");
   const refusal = version === undefined ? `image ${image} is no installer` : preflightRefusal(cell.state.hardware.talosVersion, version);
   if (version === undefined || refusal !== undefined) {
     yield word(`running pre-flight checks for ${image}`);
@@ -109,7 +111,7 @@ export async function* lifecycleUpgrade(
     return yield exit(1);
   }
   const exitCode = exitCodeOf(context, version);
-  cell.dispatch({ kind: "installer", version, exitCode });
+  cell.dispatch({ kind: "installer", version, ...(schematic === undefined ? {} : { schematic }), exitCode });
   yield word(`running pre-flight checks for ${image}`);
   yield word(`installing Talos to disk ${cell.state.hardware.disks[0]?.device ?? ""}`);
   await installerEnded(cell, context.signal);
@@ -135,23 +137,52 @@ function installerEnded(cell: Cell, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** LifecycleService/Install: machines of this simulator install themselves from their configuration. */
-// eslint-disable-next-line require-yield
-export async function* lifecycleInstall(context: HandlerContext): AsyncIterable<never> {
+/**
+ * LifecycleService/Install: writes Talos to a disk of a machine that was configured and not told to install. It goes on without whoever leaves it, as an upgrade does.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/lifecycle/lifecycle.go` Install
+ */
+export async function* lifecycleInstall(
+  context: HandlerContext,
+  request: machine.LifecycleServiceInstallRequest,
+): AsyncIterable<machine.LifecycleServiceInstallResponse> {
   requireMachine(context);
-  await Promise.resolve();
-  if (context.cell.state.isInstalled) throw new RpcError(grpcStatus.alreadyExists, "machine is already installed");
-  throw new RpcError(grpcStatus.unimplemented, "installation by call is not simulated");
+  const { cell } = context;
+  if (cell.state.installer !== undefined)
+    throw new RpcError(grpcStatus.failedPrecondition, "another installation/upgrade is already in progress");
+  if (cell.state.isInstalled) throw new RpcError(grpcStatus.alreadyExists, "machine is already installed");
+  const image = request.source?.imageName ?? "";
+  const disk = request.destination?.disk ?? "";
+  if (image !== "" && disk === "") throw new RpcError(grpcStatus.invalidArgument, "destination disk is required");
+  const { talosVersion: version, schematic } = storedImage(context, image, "installation");
+  if (!cell.state.hardware.disks.some(({ device }) => device === disk))
+    throw new RpcError(grpcStatus.invalidArgument, `invalid disk path: lstat ${disk}: no such file or directory`);
+  if (version === undefined) {
+    yield installWord(`image ${image} is no installer`);
+    return yield installExit(1);
+  }
+  const exitCode = faultOf(context.world.releases, version, cell.address)?.installerExitCode ?? 0;
+  cell.dispatch({ kind: "installer", version, ...(schematic === undefined ? {} : { schematic }), exitCode, first: true });
+  yield installWord(`installing Talos to disk ${disk}`);
+  await installerEnded(cell, context.signal);
+  yield installWord(exitCode === 0 ? "installation complete" : "failed to install: no space left on device");
+  yield installExit(exitCode);
 }
 
-function storedImage(context: HandlerContext, name: string): string {
+function storedImage(context: HandlerContext, name: string, what: "upgrade" | "installation"): StoredImage {
   if (name === "") throw new RpcError(grpcStatus.invalidArgument, "installer image name is required");
-  if (!hasImage(context, "system", name))
-    throw new RpcError(
-      grpcStatus.internal,
-      `upgrade failed: installer image "${name}" not found in containerd store: image "${name}": not found`,
-    );
-  return name;
+  const image = findImage(context, "system", name);
+  if (image !== undefined) return image;
+  const why = `installer image "${name}" not found in containerd store: image "${name}": not found`;
+  throw new RpcError(grpcStatus.internal, `${what} failed: ${why}`);
+}
+
+function installWord(text: string): machine.LifecycleServiceInstallResponse {
+  return create(machine.LifecycleServiceInstallResponseSchema, { progress: { response: { case: "message", value: text } } });
+}
+
+function installExit(code: number): machine.LifecycleServiceInstallResponse {
+  return create(machine.LifecycleServiceInstallResponseSchema, { progress: { response: { case: "exitCode", value: code } } });
 }
 
 function word(text: string): machine.LifecycleServiceUpgradeResponse {

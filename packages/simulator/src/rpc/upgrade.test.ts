@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { isTalosError } from "@talos-operator/talos/client";
+import { isTalosError, resourceKinds } from "@talos-operator/talos/client";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { instantTimings } from "../node/timings.ts";
 import { createTestWorld } from "../testing/world.ts";
@@ -44,9 +44,10 @@ describe("an upgrade in steps", () => {
     const world = await worldOf();
     const admin = await world.client(address, "os:admin");
     const runs = async (): Promise<string> => (await (await world.client(address, "os:reader")).version()).tag;
-    const pulled = await collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }));
-    assert.deepEqual(pulled.at(-1), { kind: "done", name: installer("v1.14.0") });
-    const words = collect(admin.lifecycleUpgrade({ image: installer("v1.14.0") }));
+    const pulled = (await collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }))).at(-1);
+    assert.ok(pulled?.kind === "done");
+    assert.match(pulled.name, /^ghcr\.io\/siderolabs\/installer@sha256:[0-9a-f]{64}$/);
+    const words = collect(admin.lifecycleUpgrade({ image: pulled.name }));
     await world.time.advance(1_000);
     assert.match((await words).join("\n"), /installation complete/);
     assert.equal(await runs(), "v1.13.9", "until it reboots");
@@ -57,6 +58,34 @@ describe("an upgrade in steps", () => {
     await (await world.client(address, "os:admin")).rollback();
     await world.time.advance(2_000);
     assert.equal(await runs(), "v1.13.9");
+  });
+
+  test("from the Image Factory tells its schematic, and a rollback the one of before", async () => {
+    const world = await worldOf();
+    const id = "ab".repeat(32);
+    const image = `factory.talos.dev/metal-installer/${id}:v1.14.0`;
+    const told = async (): Promise<readonly string[]> => {
+      const reader = await world.client(address, "os:reader");
+      return (await reader.resources.list(resourceKinds.extensionStatus)).map(({ spec: { name, version } }) => `${name} ${version}`);
+    };
+    const admin = await world.client(address, "os:admin");
+    await collect(admin.imagePull({ reference: image, store: "system" }));
+    const words = collect(admin.lifecycleUpgrade({ image }));
+    await world.time.advance(1_000);
+    await words;
+    assert.deepEqual(await told(), [], "until it reboots");
+    await admin.reboot();
+    await world.time.advance(2_000);
+    assert.deepEqual(await told(), [`schematic ${id}`]);
+    await (await world.client(address, "os:admin")).rollback();
+    await world.time.advance(2_000);
+    assert.deepEqual(await told(), []);
+    await (await world.client(address, "os:admin")).rollback();
+    await world.time.advance(2_000);
+    assert.deepEqual(await told(), [`schematic ${id}`]);
+    await (await world.client(address, "os:admin")).upgrade({ image: installer("v1.14.1"), preserve: true });
+    await world.time.advance(5_000);
+    assert.deepEqual(await told(), [], "nothing keeps it");
   });
 
   test("needs the image in the store, and tells what the installer has against it by exit code", async () => {
@@ -358,10 +387,8 @@ test("images are listed, removed, and gone with EPHEMERAL", async () => {
   const world = await worldOf();
   const admin = await world.client(address, "os:admin");
   await collect(admin.imagePull({ reference: "registry.k8s.io/pause:3.10", store: "cri" }));
-  assert.deepEqual(
-    (await admin.imageList("cri")).map(({ name }) => name),
-    ["registry.k8s.io/pause:3.10"],
-  );
+  const names = (await admin.imageList("cri")).map(({ name }) => name);
+  assert.match(names.join(" "), /^registry\.k8s\.io\/pause:3\.10 registry\.k8s\.io\/pause@(sha256:[0-9a-f]{64}) \1$/);
   assert.match((await admin.imageList("system")).map(({ name }) => name).join(), /kubelet:v/);
   await admin.imageRemove({ reference: "registry.k8s.io/pause:3.10", store: "cri" });
   await fails(admin.imageRemove({ reference: "registry.k8s.io/pause:3.10", store: "cri" }), "NOT_FOUND", /not found/);
@@ -385,18 +412,102 @@ test("a pull takes its time, and ends with whoever leaves it", async () => {
   await world.time.advance(19_000);
   assert.ok(!(await pulled()));
   await world.time.advance(2_000);
-  assert.deepEqual((await words).at(-1), { kind: "done", name: reference });
+  const done = (await words).at(-1);
+  assert.match(done?.kind === "done" ? done.name : "", /^registry\.k8s\.io\/pause@sha256:/);
   assert.ok(await pulled());
+  const byDigest = done?.kind === "done" ? done.name : "";
+  assert.deepEqual((await collect(admin.imagePull({ reference: `${reference}@${byDigest.split("@")[1]}`, store: "cri" }))).at(-1), done);
+});
+
+test("a pull asks a registry that lacks the image for more than two minutes, an upgrade in one call once", async () => {
+  const world = await createTestWorld([{ address }], { timings: { ...instantTimings, imageMissingMs: 130_000 } });
+  await world.apply(address, "controlplane");
+  await world.time.advance(10_000);
+  world.datacenter.setReleaseFault("v1.14.0", { image: "missing" });
+  const admin = await world.client(address, "os:admin");
+  await fails(admin.upgrade({ image: installer("v1.14.0"), preserve: true }), "NODE_FAILED", /not found/);
+  let said = "";
+  const pulling = collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" })).catch(
+    (thrown: unknown) => (said = String(thrown)),
+  );
+  await world.time.advance(125_000);
+  assert.equal(said, "");
+  await world.time.advance(6_000);
+  await pulling;
+  assert.match(said, /not found/);
+});
+
+describe("a machine that was configured and not told to install", () => {
+  async function live(): Promise<TestWorld> {
+    const world = await createTestWorld([{ address, talosVersion: "v1.14.0" }]);
+    const documents = world.config("controlplane").split("---\n");
+    const config = documents.filter((text) => !text.includes("kind: UnattendedInstallConfig")).join("---\n");
+    assert.notEqual(config, documents.join("---\n"));
+    const client = await world.client(address);
+    await client.applyConfiguration({ config, mode: "auto" });
+    await world.time.advance(2_000);
+    return world;
+  }
+
+  test("is installed by call, and boots what was installed", async () => {
+    const world = await live();
+    const admin = await world.client(address, "os:admin");
+    await fails(collect(admin.lifecycleUpgrade({ image: installer("v1.14.1") })), "FAILED_PRECONDITION", /not installed/);
+    await fails(admin.upgrade({ image: installer("v1.14.1"), preserve: true }), "FAILED_PRECONDITION", /not installed/);
+    await collect(admin.imagePull({ reference: installer("v1.14.1"), store: "system" }));
+    await fails(collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "" })), "INVALID_ARGUMENT", /disk is required/);
+    await fails(collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sdz" })), "INVALID_ARGUMENT", /invalid disk/);
+    await fails(collect(admin.lifecycleInstall({ image: installer("v1.14.2"), disk: "/dev/sda" })), "NODE_FAILED", /not found/);
+    const words = collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sda" }));
+    await world.time.advance(1_000);
+    assert.match((await words).join("\n"), /installation complete/);
+    assert.deepEqual(slots(world), ["v1.14.0", "v1.14.1", undefined]);
+    await admin.reboot();
+    await world.time.advance(2_000);
+    assert.deepEqual(slots(world), ["v1.14.1", "v1.14.1", undefined]);
+    await fails(
+      collect((await world.client(address, "os:admin")).lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sda" })),
+      "ALREADY_EXISTS",
+      /already installed/,
+    );
+  });
+
+  test("says by exit code that its installer failed, and is not installed", async () => {
+    const world = await live();
+    world.datacenter.setReleaseFault("v1.14.1", { installerExitCode: 7 });
+    const admin = await world.client(address, "os:admin");
+    await collect(admin.imagePull({ reference: installer("v1.14.1"), store: "system" }));
+    const failed = fails(
+      collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sda" })),
+      "INSTALL_FAILED",
+      /exit code 7/,
+    );
+    await world.time.advance(1_000);
+    await failed;
+    assert.equal(world.datacenter.machine(address).state.isInstalled, false);
+  });
+});
+
+test("in maintenance mode nobody upgrades: from 1.13 for want of rights, before because there is no such call; images are listed", async () => {
+  for (const [talosVersion, code] of [
+    ["v1.12.11", "UNIMPLEMENTED"],
+    ["v1.13.9", "PERMISSION_DENIED"],
+  ] as const) {
+    const world = await createTestWorld([{ address, talosVersion }]);
+    const anyone = await world.client(address);
+    await fails(anyone.upgrade({ image: installer("v1.13.9"), preserve: true }), code, /./);
+    await fails(collect(anyone.lifecycleUpgrade({ image: installer("v1.13.9") })), code, /./);
+    await fails(collect(anyone.lifecycleInstall({ image: installer("v1.13.9"), disk: "/dev/sda" })), code, /./);
+    await fails(collect(anyone.imagePull({ reference: installer("v1.13.9"), store: "system" })), code, /./);
+    if (code === "PERMISSION_DENIED") assert.deepEqual(await anyone.imageList("system"), []);
+  }
 });
 
 test("up to Talos 1.12 images are pulled and listed by the machine service", async () => {
   const world = await worldOf("v1.12.11");
   const admin = await world.client(address, "os:admin");
   await collect(admin.imagePull({ reference: "registry.k8s.io/pause:3.10", store: "cri" }));
-  assert.deepEqual(
-    (await admin.imageList("cri")).map(({ name }) => name),
-    ["registry.k8s.io/pause:3.10"],
-  );
+  assert.equal((await admin.imageList("cri"))[0]?.name, "registry.k8s.io/pause:3.10");
 });
 
 test("a machine tells its processes, containers, links and files", async () => {

@@ -10,8 +10,8 @@ import type { TestWorld } from "../testing/world.ts";
 import type { WorkloadApi } from "./api.ts";
 
 type Node = {
-  metadata: { name: string; labels: Record<string, string> };
-  spec: { taints: unknown[] };
+  metadata: { name: string; labels: Record<string, string>; annotations?: Record<string, string | null> };
+  spec: { taints: unknown[]; unschedulable?: boolean | null };
   status: { conditions: { type: string; status: string }[]; nodeInfo: { osImage: string; kubeletVersion: string } };
 };
 
@@ -37,7 +37,11 @@ function fakeApi(failFirst = 0): { api: WorkloadApi; nodes: Map<string, Node>; a
     const name = path.split("/")[4] ?? "";
     const node = nodes.get(name);
     if (node === undefined) return { status: 404, headers: {}, body: {} };
-    nodes.set(name, { ...node, status: (body as Pick<Node, "status">).status });
+    if (method === "GET") return { status: 200, headers: {}, body: node };
+    const { metadata, spec, status = node.status } = body as Partial<Node>;
+    const annotations = { ...node.metadata.annotations, ...metadata?.annotations };
+    nodes.set(name, { metadata: { ...node.metadata, annotations }, spec: { ...node.spec, ...spec }, status });
+    if (spec !== undefined) asked.push(`${name} unschedulable: ${String(spec.unschedulable)}`);
     return { status: 200, headers: {}, body: {} };
   };
   const transport: KubeTransport = { send, watch: () => Promise.reject(new Error("not asked for")), close: () => undefined };
@@ -114,6 +118,39 @@ test("a Node tells the Talos that its machine was upgraded to", async () => {
   await world.time.advance(60_000);
   assert.equal(osOf(), "Talos (v1.14.0)");
   assert.equal([...fake.nodes.values()].filter((node) => readiness(node) === "True").length, 4);
+  assert.deepEqual(
+    fake.asked.slice(1).map((line) => line.split(" ").slice(1).join(" ")),
+    ["unschedulable: true", "unschedulable: null"],
+    "its machine cordons it, and takes that back",
+  );
+});
+
+test("a Node that somebody else cordoned stays so over an upgrade", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const worker = world.datacenter.machine("10.5.0.4");
+  const [name, node] =
+    [...fake.nodes].find(([, { metadata }]) => metadata.labels["node-role.kubernetes.io/control-plane"] === undefined) ?? [];
+  assert.ok(name !== undefined && node !== undefined);
+  fake.nodes.set(name, { ...node, spec: { ...node.spec, unschedulable: true } });
+  const image = "ghcr.io/siderolabs/installer:v1.14.0";
+  await (await world.client("10.5.0.4", "os:admin")).upgrade({ image, preserve: true });
+  await world.time.advance(60_000);
+  assert.deepEqual([worker.state.hardware.talosVersion, fake.nodes.get(name)?.spec.unschedulable], ["v1.14.0", true]);
+});
+
+test("an upgrade whose machine finds nobody to cordon its Node ends after a minute, and the machine boots what it ran", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const worker = world.datacenter.machine("10.5.0.4");
+  const { bootId } = worker.state;
+  fake.nodes.clear();
+  await (await world.client("10.5.0.4", "os:admin")).upgrade({ image: "ghcr.io/siderolabs/installer:v1.14.0", preserve: true });
+  await world.time.advance(55_000);
+  assert.deepEqual([worker.state.stage, worker.state.bootId, worker.state.services["kubelet"]?.state], ["upgrading", bootId, "Running"]);
+  await world.time.advance(30_000);
+  assert.notEqual(worker.state.bootId, bootId);
+  assert.deepEqual([worker.state.hardware.talosVersion, worker.state.system?.next], ["v1.13.9", "v1.13.9"]);
 });
 
 test("the API opens once, every machine registers a Node and turns Ready", async () => {

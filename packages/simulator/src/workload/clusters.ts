@@ -10,6 +10,7 @@ import type { ConfigFacts } from "../node/config-facts.ts";
 import type { WorkloadApi, WorkloadCluster } from "./api.ts";
 import { grantBuiltinRights } from "./builtin-rights.ts";
 import { Kubelets } from "./kubelets.ts";
+import { drainNode, uncordonNode } from "./node-drain.ts";
 import { registryPathOf } from "./registry-path.ts";
 import { requestServingCertificate } from "./serving-certificate.ts";
 import { nodeObjectOf, nodeStatusOf, type NodeObject } from "./node-object.ts";
@@ -98,6 +99,23 @@ export class WorkloadClusters {
     }
     this.#writeReady(machine, "True");
     void entry?.kubelets?.resume();
+    if (machine.kubernetes.isCordoned !== true) return;
+    if (entry !== undefined && this.#api !== undefined)
+      this.#order(entry, (cluster) => uncordonNode(cluster.transport, nodenameOf(machine)));
+    cell.dispatch({ kind: "uncordoned" });
+  }
+
+  /** An upgrade by the machine's own sequence drains its Node, where it finds the API within a minute. */
+  drainNode(cell: Cell): void {
+    const { bootId } = cell.state;
+    const name = nodenameOf(cell.state);
+    if (this.#api === undefined) return cell.dispatch({ kind: "drained", isCordoned: true });
+    const ports = { timers: this.#world.timers, now: () => this.#world.clock.now() };
+    const transport = (): KubeTransport | undefined => this.#entryFor(cell.state)?.handle?.transport;
+    const isNeeded = (): boolean => !this.#world.isClosed && cell.state.bootId === bootId && cell.state.power === "on";
+    void drainNode(name, { ...ports, transport, isNeeded }).then((isCordoned) => {
+      if (isNeeded()) cell.dispatch({ kind: "drained", isCordoned });
+    });
   }
 
   /** The kubelet is silent: shown after the grace period of the node controller, unless it is back by then. */

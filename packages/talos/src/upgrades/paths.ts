@@ -1,3 +1,4 @@
+import { defaultSchematicId, noSchematic } from "../versions/images.ts";
 import { supportsTalosUpgrade } from "../versions/matrix.ts";
 import { compareVersions, tryParseVersion, type Version } from "../versions/version.ts";
 import type { ReleaseCatalogue } from "./catalogue.ts";
@@ -19,6 +20,8 @@ export function talosPath(machine: UpgradeMachine, machines: readonly string[], 
   const { from, to } = ends;
   const order = compareVersions(runs.version, asked.version);
   if (order === 0) return { versions: isSameBuild(machine) ? [] : [withV(from)] };
+  if (asked.schematic === noSchematic && runs.schematic !== undefined && !isPlain(runs.schematic))
+    return { refusal: { kind: "SchematicLost", schematic: runs.schematic, machines } };
   if (to.major !== 1 || !talos.has(to.minor)) return { refusal: { kind: "UnknownMinor", of: "talos", version: withV(to), machines } };
   if (order > 0 && !isAllowed(wish, asked.version))
     return { refusal: { kind: "DowngradeAsked", of: "talos", from: withV(from), to: withV(to), machines } };
@@ -87,8 +90,15 @@ function throughMinors(from: Version, to: Version, newest: (minor: number) => st
   return [...versions, withV(to)];
 }
 
+/** Who asks for an installer of Talos itself asks for no change of the schematic. */
 function isSameBuild({ runs, asked }: UpgradeMachine): boolean {
   const isSame = (a: string | undefined, b: string | undefined): boolean => a === undefined || b === undefined || a === b;
   const words = (list: readonly string[] | undefined): string | undefined => (list === undefined ? undefined : JSON.stringify(list));
-  return isSame(runs.schematic, asked.schematic) && isSame(words(runs.kernelArguments), words(asked.kernelArguments));
+  const isSameSchematic = asked.schematic === noSchematic || isSame(runs.schematic, asked.schematic);
+  return isSameSchematic && isSame(words(runs.kernelArguments), words(asked.kernelArguments));
+}
+
+/** Nothing is in it that an installer of Talos itself lacks. */
+function isPlain(schematic: string): boolean {
+  return schematic === noSchematic || schematic === defaultSchematicId;
 }

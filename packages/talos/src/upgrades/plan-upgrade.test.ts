@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { defaultSchematicId, noSchematic } from "../versions/images.ts";
 import { builtInCatalogue, extendCatalogue } from "./catalogue.ts";
 import { planUpgrade } from "./plan-upgrade.ts";
 import { sayPlan } from "./words.ts";
@@ -258,6 +259,34 @@ describe("schematics and kernel arguments", () => {
         { version: "v1.14.0", schematic: "b", kernelArguments: ["quiet"] },
       ],
     );
+  });
+
+  test("of a machine that runs extensions are not lost to an installer of Talos itself, and no reason by themselves", () => {
+    const own = { version: "v1.13.8", schematic: "5".repeat(64) };
+    const lost = planUpgrade({
+      machines: [cp("a", own, { version: "v1.13.9", schematic: noSchematic }), cp("b", "v1.13.8", "v1.13.9")],
+      kubernetes: stays,
+    });
+    assert.deepEqual(lost, { kind: "none", refusals: [{ kind: "SchematicLost", schematic: own.schematic, machines: ["a"] }] });
+    assert.match(
+      sayPlan(lost),
+      /lacks what the schematic 5{64} brings, extensions say, which runs \(a\): name an installer of this schematic/,
+    );
+    const plain = { version: "v1.13.8", schematic: noSchematic };
+    for (const [runs, asked] of [
+      [own, { version: "v1.13.9", schematic: "6".repeat(64) }],
+      [own, { version: "v1.13.9", schematic: own.schematic }],
+      [own, { version: "v1.13.9" }],
+      [{ version: "v1.13.8" }, { version: "v1.13.9", schematic: noSchematic }],
+      [plain, { version: "v1.13.9", schematic: noSchematic }],
+      [plain, { version: "v1.13.9", schematic: own.schematic }],
+      [
+        { ...own, schematic: defaultSchematicId },
+        { version: "v1.14.0", schematic: noSchematic },
+      ],
+    ] as const)
+      assert.equal(planUpgrade({ machines: [cp("a", runs, asked)], kubernetes: stays }).kind, "hops", JSON.stringify([runs, asked]));
+    assert.equal(planUpgrade({ machines: [cp("a", own, plain)], kubernetes: stays }).kind, "settled");
   });
 
   test("are no reason where nobody knows or says them", () => {

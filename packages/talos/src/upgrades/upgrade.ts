@@ -4,7 +4,7 @@ import type { MachineRole } from "../config/generate/input.ts";
 export interface Build {
   /** Talos version. */
   readonly version: string;
-  /** Id of the schematic, which holds the extensions; absent = not known, and no reason for an upgrade. */
+  /** Id of the schematic, which holds the extensions; `noSchematic` = an installer of Talos itself; absent = not known, and no reason for an upgrade. */
   readonly schematic?: string;
   /** Kernel arguments that the installer writes, in their order; absent as above. */
   readonly kernelArguments?: readonly string[];
@@ -93,6 +93,8 @@ export type Refusal =
     }
   /** Kubernetes never goes back a minor. */
   | { readonly kind: "KubernetesMinorBack"; readonly from: string; readonly to: string }
+  /** What runs is built from a schematic, and the installer that is asked for from none: extensions would be gone with the next boot. */
+  | { readonly kind: "SchematicLost"; readonly schematic: string; readonly machines: readonly string[] }
   /** The etcd of that Talos does not read what a newer one has written. Minors of etcd: `3.5`. */
   | {
       readonly kind: "EtcdDataNewer";

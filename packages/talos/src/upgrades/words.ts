@@ -81,6 +81,8 @@ function sayRefusal(refusal: Refusal): string {
       return `${productNames[refusal.of]} ${refusal.to} is older than ${refusal.from}${of(refusal.machines)}`;
     case "KubernetesMinorBack":
       return `Kubernetes does not go back from ${refusal.from} to the minor of ${refusal.to}`;
+    case "SchematicLost":
+      return `the installer that is asked for lacks what the schematic ${refusal.schematic} brings, extensions say, which runs${of(refusal.machines)}: name an installer of this schematic, or of another`;
     case "EtcdDataNewer":
       return `the data of etcd is of version ${refusal.data}, and the etcd ${refusal.etcd} of Talos ${refusal.version} does not read it${of(refusal.machines)}`;
     case "OutOfRange":

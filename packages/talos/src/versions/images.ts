@@ -3,6 +3,19 @@ import { parseVersion } from "./version.ts";
 /** Schematic of an image without extensions and extra arguments: SHA-256 of `customization: {}`. */
 export const defaultSchematicId = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba";
 
+/** The schematic of an installer of Talos itself: it is built from none. */
+export const noSchematic = "none";
+
+/**
+ * Id of the schematic that an installer image is built from, by its name: `noSchematic` for those that Talos publishes itself, `undefined` where the name does
+ * not tell, as that of an image that somebody built.
+ */
+export function schematicOfImage(image: string): string | undefined {
+  const [name = ""] = image.split("@");
+  const id = /\/([0-9a-f]{64})(?::[\w][\w.-]*)?$/.exec(name)?.[1];
+  return id ?? (/^ghcr\.io\/siderolabs\/installer(?::[\w][\w.-]*)?$/.test(name) ? noSchematic : undefined);
+}
+
 /**
  * The installer image that `talosctl gen config` of that release writes.
  *

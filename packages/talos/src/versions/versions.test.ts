@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ConfigError } from "../config/errors.ts";
 import { contractFor } from "./contract.ts";
-import { defaultInstallerImage } from "./images.ts";
+import { defaultInstallerImage, defaultSchematicId, noSchematic, schematicOfImage } from "./images.ts";
 import { defaultKubernetesFor, isKnownTalos, supportsKubernetes } from "./matrix.ts";
 import { compareVersions, tryParseVersion } from "./version.ts";
 
@@ -40,5 +40,22 @@ test("every known Talos runs the Kubernetes that it installs by default", () => 
 
 test("the installer comes from the factory from 1.14 on", () => {
   assert.equal(defaultInstallerImage("1.13.9"), "ghcr.io/siderolabs/installer:v1.13.9");
+  assert.equal(schematicOfImage(defaultInstallerImage("v1.14.0")), defaultSchematicId);
   assert.match(defaultInstallerImage("v1.14.0"), /^factory\.talos\.dev\/metal-installer\/[0-9a-f]{64}:v1\.14\.0$/);
+});
+
+test("an installer tells its schematic by its name", () => {
+  const id = "ab".repeat(32);
+  for (const [image, schematic] of [
+    [`factory.talos.dev/installer/${id}:v1.13.9`, id],
+    [`factory.talos.dev/metal-installer-secureboot/${id}`, id],
+    [`registry.example.org:5000/mirror/nocloud-installer/${id}:v1.13.9@sha256:${id}`, id],
+    ["ghcr.io/siderolabs/installer:v1.13.9", noSchematic],
+    [`ghcr.io/siderolabs/installer@sha256:${id}`, noSchematic],
+    ["registry.example.org/siderolabs/installer:v1.13.9", undefined],
+    [`factory.talos.dev/installer/${id.slice(1)}:v1.13.9`, undefined],
+    [`ghcr.io/own/installer:${id}`, undefined],
+    ["", undefined],
+  ] as const)
+    assert.equal(schematicOfImage(image), schematic, image);
 });

@@ -227,6 +227,9 @@ describe("a KubernetesCluster", () => {
         status?.state.versions.map(({ version }) => version),
         ["v1.13.9", "v1.33.6"],
       );
+      const read = (await world.get(kinds.controlPlane))?.metadata?.annotations?.["talos-operator.dev/read-versions"] ?? "";
+      assert.deepEqual(JSON.parse(read), { talos: { "": "v1.13.9" }, kubernetes: { "1.33": "v1.33.6" } });
+      assert.match((await condition(world, "TopologyValid"))?.message ?? "", /spec\.topology\.version 1\.33 is read as v1\.33\.6/);
       await world.time.advance(120_000);
       await assertQuiet(world, 3);
     }));

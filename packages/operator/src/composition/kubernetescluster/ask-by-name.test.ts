@@ -30,12 +30,13 @@ const going: KubernetesCluster = {
 
 /** A cluster that goes, of which no cache tells anything. */
 function untold(): Seen {
-  const { model, problems, inertFields, shape } = normaliseCluster(going, clusterDefaults({}));
+  const { model, problems, inertFields, shape, resolvedVersions } = normaliseCluster(going, clusterDefaults({}));
   return {
     cluster: going,
     model,
     problems,
     inertFields,
+    resolvedVersions,
     shape,
     olderTwin: undefined,
     machines: [],

@@ -38,12 +38,13 @@ function cluster(over: Record<string, unknown> = {}, metadata: Record<string, un
 }
 
 function seen(object: KubernetesCluster, over: Partial<Seen> = {}): Seen {
-  const { model, problems, inertFields, shape } = normaliseCluster(object, clusterDefaults({}));
+  const { model, problems, inertFields, shape, resolvedVersions } = normaliseCluster(object, clusterDefaults({}));
   return {
     cluster: object,
     model,
     problems,
     inertFields,
+    resolvedVersions,
     shape,
     olderTwin: undefined,
     machines: [],

@@ -5,6 +5,7 @@ import { etcdConditions } from "../../controllers/shared/pools.ts";
 import { describe, writtenFields } from "./describe.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
+import { sayReadVersions } from "./read-versions.ts";
 import { stageOfPhase } from "./status.ts";
 import { isStillOfOthers, isTakeoverOpen, takeoverOf } from "./takeover.ts";
 import { compose } from "./plan.ts";
@@ -43,7 +44,12 @@ export function decideComposition(seen: Seen): Decision {
   if (madeAs !== undefined && madeAs !== model.name) return invalid(seen, "ClusterMismatch", renamed(seen, model.name, madeAs));
   const composition = compose(seen, model);
   const generation = seen.cluster.metadata.generation;
-  const valid = conditionFor("TopologyValid", "ValidationSucceeded", "Nothing is wrong with the spec.", generation);
+  const valid = conditionFor(
+    "TopologyValid",
+    "ValidationSucceeded",
+    `Nothing is wrong with the spec.${sayReadVersions(seen.resolvedVersions)}`,
+    generation,
+  );
   const described = describe(seen, model, composition);
   const base = { ...nothing, stage: described.stage, message: described.message, conditions: [valid, ...described.conditions] };
   if (seen.beside !== undefined) return besideAnother(seen, seen.beside, base);

@@ -33,6 +33,8 @@ export const clusterAnnotations = {
 export const poolAnnotations = {
   /** The contract that the patches of the pool are written for, for example `1.13`: that of the machines it was made with. */
   patchesFor: "talos-operator.dev/patches-for",
+  /** On the control plane: JSON of the versions that its cluster was read to ask for, where the spec leaves a patch out, or a version. An edit alone moves them. */
+  readVersions: "talos-operator.dev/read-versions",
 } as const;
 
 /** Finalizers. */

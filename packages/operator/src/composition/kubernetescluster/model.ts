@@ -4,6 +4,7 @@ import type {
   Finding,
   InertField,
   KubernetesCluster,
+  ResolvedVersion,
   TalosControlPlane,
   TalosMachine,
   TalosWorker,
@@ -18,6 +19,8 @@ export interface Seen {
   readonly problems: readonly Finding[];
   /** Fields that are set and do nothing. */
   readonly inertFields: readonly InertField[];
+  /** Versions that the spec writes short, or not at all, and what they are read as. */
+  readonly resolvedVersions: readonly ResolvedVersion[];
   /** How the cluster was written; decides only which words the status uses. */
   readonly shape: "flat" | "nested";
   /** The older cluster of the namespace with the same id, by name. */

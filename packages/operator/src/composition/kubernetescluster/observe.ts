@@ -1,5 +1,12 @@
 import { controllerOf, normaliseCluster, parseEndpoint } from "@talos-operator/api";
-import type { ClusterDefaults, KubernetesCluster, ObjectMeta, VitistackMachine } from "@talos-operator/api";
+import type {
+  ClusterDefaults,
+  KubernetesCluster,
+  NormalisedCluster,
+  ObjectMeta,
+  TalosControlPlane,
+  VitistackMachine,
+} from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, ObjectKey, Store } from "@talos-operator/kube-runtime";
 import type { TalosCaches } from "../../controllers/shared/controller-ports.ts";
@@ -7,6 +14,8 @@ import { isOlder } from "../../controllers/shared/is-older.ts";
 import { clusterAnnotations } from "./keys.ts";
 import type { Seen } from "./model.ts";
 import { workerPoolName } from "./pools.ts";
+import { readBefore } from "./read-versions.ts";
+import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
 
 /** The caches that a pass looks into; with the indexes of {@link childIndexers} and {@link clusterIndexers}. */
 export interface CompositionCaches extends Omit<TalosCaches, "talosClusters"> {
@@ -42,13 +51,12 @@ export function observeComposition(cluster: KubernetesCluster, caches: Compositi
   const { metadata } = cluster;
   const namespace = metadata.namespace ?? "";
   const uid = metadata.uid ?? "";
-  const { model, problems, inertFields, shape } = normaliseCluster(cluster, defaults);
+  const composed = composedFor(cluster, caches);
+  const { model, problems, inertFields, shape, resolvedVersions } = readCluster(cluster, composed, defaults);
   const needed =
     model === undefined ? [] : model.groups.filter(({ role }) => role === "worker").map((group) => workerPoolName(model, group));
   // One that a spec names otherwise by now is the cluster's all the same.
-  const controlPlane =
-    (model === undefined ? undefined : caches.controlPlanes.store.get({ namespace, name: model.name })) ??
-    caches.controlPlanes.store.byIndex("controller", uid)[0];
+  const controlPlane = (model === undefined ? undefined : caches.controlPlanes.store.get({ namespace, name: model.name })) ?? composed;
   const workers = [
     ...new Set([
       ...caches.workers.store.byIndex("controller", uid),
@@ -64,6 +72,7 @@ export function observeComposition(cluster: KubernetesCluster, caches: Compositi
     model,
     problems,
     inertFields,
+    resolvedVersions,
     shape,
     olderTwin: olderTwin(cluster, caches.clusters.store),
     olderHolder: olderHolder(cluster, caches.clusters.store),
@@ -79,6 +88,24 @@ export function observeComposition(cluster: KubernetesCluster, caches: Compositi
     now,
     isPausedAfterFiles: metadata.annotations?.[clusterAnnotations.pauseAfterFiles] === "true",
   };
+}
+
+/** The control plane that was composed for a cluster, whatever its name. */
+export function composedFor(
+  { metadata }: KubernetesCluster,
+  caches: Pick<CompositionCaches, "controlPlanes">,
+): TalosControlPlane | undefined {
+  return caches.controlPlanes.store.byIndex("controller", metadata.uid ?? "")[0];
+}
+
+/** Understands a cluster, with the versions that were read for it once. */
+export function readCluster(
+  cluster: KubernetesCluster,
+  composed: TalosControlPlane | undefined,
+  defaults: ClusterDefaults,
+): NormalisedCluster {
+  const isTakenOver = isTakeoverOpen(takeoverOf(cluster, { clusterId: "" }), composed);
+  return normaliseCluster(cluster, defaults, readBefore(composed, isTakenOver));
 }
 
 /** Whose a Machine is, in words; `undefined` for none and for one of this UID. */

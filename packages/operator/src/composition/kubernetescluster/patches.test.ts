@@ -86,7 +86,8 @@ for (const [minor, kubelet] of [
     const { model } = normaliseCluster(object, clusterDefaults({}));
     const [group] = model?.groups ?? [];
     assert.ok(model !== undefined && group !== undefined);
-    const { metalSpec } = controlPlanePool({ cluster: object, model, group, stored: undefined }, ["demo-cp-0"]).spec ?? {};
+    const { metalSpec } =
+      controlPlanePool({ cluster: object, model, group, stored: undefined, resolvedVersions: [] }, ["demo-cp-0"]).spec ?? {};
     const { configPatches, ...fields } = metalSpec?.machineSpec ?? {};
     assert.deepEqual(fields, { installDisk: "/dev/vda", wipe: true, image: "factory.example/x:v1" });
     const wanted = "kind" in kubelet ? [kubelet] : [{ machine: { install: { bootloader: false }, ...kubelet.machine } }];

@@ -40,7 +40,7 @@ export function compose(seen: Seen, model: ClusterModel): Composition {
     const members = seen.machines.filter((machine) => poolOf.get(machine) === pool);
     for (const member of members) placed.add(member);
     const strayed = strayedFrom(pool, seen);
-    const shape = { cluster: seen.cluster, model, group };
+    const shape = { cluster: seen.cluster, model, group, resolvedVersions: seen.resolvedVersions };
     const plan = planGroup({
       prefix: `${model.name}-${group.name}`,
       replicas: group.replicas,

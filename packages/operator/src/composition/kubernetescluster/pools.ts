@@ -13,11 +13,13 @@ import type {
   GivenSecrets,
   KubernetesCluster,
   ObjectMeta,
+  ResolvedVersion,
   TalosControlPlane,
   TalosWorker,
 } from "@talos-operator/api";
 import { compareContracts, contractFor } from "@talos-operator/talos";
 import { NODE_ADDRESS_PATH, poolAnnotations } from "./keys.ts";
+import { printReadVersions } from "./read-versions.ts";
 import { takeoverOf } from "./takeover.ts";
 import { patchesOf } from "./patches.ts";
 
@@ -44,6 +46,8 @@ export interface PoolInput<T extends TalosControlPlane | TalosWorker> {
   readonly group: ClusterGroup;
   /** As it is; decides what stays as it was made. */
   readonly stored: T | undefined;
+  /** Versions that the spec does not write out. */
+  readonly resolvedVersions: readonly ResolvedVersion[];
 }
 
 /** The control plane that the Machines of these names form. */
@@ -92,7 +96,7 @@ export function givenSecretNameOf(model: ClusterModel, given: GivenSecrets): str
 
 function metadataOf(
   kind: "TalosControlPlane" | "TalosWorker",
-  { cluster, model, stored }: PoolInput<TalosControlPlane | TalosWorker>,
+  { cluster, model, stored, resolvedVersions }: PoolInput<TalosControlPlane | TalosWorker>,
   name: string,
 ): ObjectMeta {
   const owner = { apiVersion: apiVersionOf(kubernetesClusterResource), kind: cluster.kind, metadata: cluster.metadata };
@@ -115,6 +119,7 @@ function metadataOf(
       ...(takeover?.isAsked === true ? { [operatorAnnotations.reconcileMode]: "import" } : {}),
       ...(isConfirmed ? { [operatorAnnotations.confirmReset]: name } : {}),
       [poolAnnotations.patchesFor]: patchesFor(model, stored),
+      ...(kind === "TalosControlPlane" ? { [poolAnnotations.readVersions]: printReadVersions(resolvedVersions) } : {}),
     },
     ownerReferences: [controllerReference(owner)],
   };

@@ -1,10 +1,10 @@
-import { controllerOf, kubernetesClusterResource, normaliseCluster, vitistackMachineResource } from "@talos-operator/api";
+import { controllerOf, kubernetesClusterResource, vitistackMachineResource } from "@talos-operator/api";
 import type { ClusterDefaults, TalosMachine, VitistackMachine } from "@talos-operator/api";
 import { createController, isConflict, isNotFound, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
 import { groupOfMachine } from "../kubernetescluster/machine-manifest.ts";
 import { compositionFinalizers } from "../kubernetescluster/keys.ts";
-import { isForUs } from "../kubernetescluster/observe.ts";
+import { composedFor, isForUs, readCluster } from "../kubernetescluster/observe.ts";
 import type { CompositionCaches } from "../kubernetescluster/observe.ts";
 import { pausedBy } from "../kubernetescluster/paused-by.ts";
 import { talosMachineName, workerPoolName } from "../kubernetescluster/pools.ts";
@@ -31,7 +31,7 @@ export function createMachineIdentityController(options: MachineIdentityControll
     const { namespace, name } = machine.metadata;
     const owner = controllerOf(machine.metadata);
     const cluster = owner === undefined ? undefined : clusters.store.get({ namespace, name: owner.name });
-    const model = cluster === undefined ? undefined : normaliseCluster(cluster, options.defaults).model;
+    const model = cluster === undefined ? undefined : readCluster(cluster, composedFor(cluster, options), options.defaults).model;
     const group = groupOfMachine(machine);
     if (model === undefined || group === undefined) return undefined;
     const pool = group.role === "controlplane" ? model.name : workerPoolName(model, group);

@@ -16,7 +16,7 @@ import type { ClusterFacts, IntentFact } from "../../model/record.ts";
 const REMOVAL_TAKES_MS = 60_000;
 
 /** The open removal of a member that belongs to nobody; `undefined` = there is none. */
-export function strayIntent(facts: ClusterFacts | undefined): IntentFact | undefined {
+function strayIntent(facts: ClusterFacts | undefined): IntentFact | undefined {
   const open = controlPlaneIntent(facts);
   return open?.what === "RemoveStray" ? open : undefined;
 }
