@@ -215,7 +215,7 @@ describe("the founding of etcd", () => {
           {
             method: "List",
             address: "10.0.0.1",
-            tell: (entries: readonly { readonly name?: string }[]) => entries.filter(({ name }) => !(name ?? "").includes("etcd:")),
+            tell: (entries: readonly { readonly name?: string }[]) => entries.filter(({ name }) => !/etcd[:@]/.test(name ?? "")),
           },
         ],
       }),
