@@ -105,7 +105,7 @@ export const independentAddonFaults: readonly Mutant[] = [
     name: "addon-begins-without-the-lead",
     about: "a process that lost the lease starts a run beside the one of its successor",
     tests: releases,
-    edits: [release("controller", "await demandLead();", "")],
+    edits: [release("controller", "await demandLead(leading);", "")],
   },
   {
     name: "addon-unready-looked-at-rarely",

@@ -258,7 +258,7 @@ function installed(seen: ReleaseSeen): ReleaseDecision {
     const isKnown =
       told?.reason === "Installed" || told?.reason === "WorkloadsNotReady" || (isLooking && told?.reason === "ClusterNotReachable");
     const requeueAfterMs = isLooking ? health.lookAgainMs : health === undefined ? WAIT_MS : 0;
-    if (isKnown) return waiting(seen, told.reason as ReadyReason, told.message, requeueAfterMs, fields);
+    if (isKnown) return waiting(seen, told.reason, told.message, requeueAfterMs, fields);
     return isLooking
       ? waiting(seen, "Installing", `${words}. What it runs is being looked at.`, requeueAfterMs, fields)
       : waiting(seen, "Installed", `${words}.`, requeueAfterMs, fields);
