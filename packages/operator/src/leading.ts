@@ -1,5 +1,6 @@
 import type { Leadership } from "@talos-operator/kube-runtime";
 import type { Timers } from "@talos-operator/ports";
+import { EffectError } from "./errors.ts";
 
 /** This process's right to act, as effects see it. */
 export interface Leading {
@@ -58,4 +59,9 @@ export function leadingAlone(identity: string): Leading {
     remainingMs: () => Number.MAX_SAFE_INTEGER,
     confirm: () => Promise.resolve(true),
   };
+}
+
+/** A process that stood still must not begin what the one after it has done with. @throws EffectError `NOT_LEADING` */
+export async function demandLead(leading: Pick<Leading, "confirm">): Promise<void> {
+  if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
 }

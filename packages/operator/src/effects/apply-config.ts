@@ -10,10 +10,9 @@ import type { Observed } from "../model/observation.ts";
 import { always, where } from "./define.ts";
 import { inTime } from "./demand-in-time.ts";
 import { ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { howNow, onRunningMachine } from "./on-running-machine.ts";
 import { declaredSettings, questionNow, readingNow, recordedMachine } from "./reading-now.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
 
 interface ApplyConfig {
@@ -41,14 +40,11 @@ declare module "../model/effect.ts" {
  */
 export const applyConfig = defineSend("ApplyConfig", {
   inventory: "T3",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   goesTogether: true,
   intent: "ApplyConfig",
   ...onRunningMachine("ApplyConfig", always(0)),
-  before: { unpaused },
   checks: {
     declaredSettings,
     sameMachine: recordedMachine,

@@ -9,8 +9,7 @@ import { noteNotAsked } from "./attempt.ts";
 import { always, rememberedAs } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { leads, membersNow, ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 interface DefragmentMember {
   readonly machine: MachineName;
@@ -42,13 +41,10 @@ const retry = { word: "Defragment", refusals, pauseMs: always(30_000) } as const
  */
 export const defragmentMember = defineSend("DefragmentMember", {
   inventory: "T13",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "etcd member",
   intent: "Defragment",
   retry,
-  before: { unpaused },
   checks: {
     sameMachine,
     ownMember,

@@ -10,8 +10,7 @@ import { always, rememberedAs } from "./define.ts";
 import type { Check } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { membersNow, ownMember } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
 
 interface DisarmAlarms {
@@ -51,13 +50,10 @@ const hasRoom: Check<Asked> = async (connected) => {
 /** Takes back the alarm of an etcd that was full. A repetition is harmless: what is still amiss raises it anew. */
 export const disarmAlarms = defineSend("DisarmAlarms", {
   inventory: "T13",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "nothing",
   intent: "DisarmAlarms",
   retry,
-  before: { unpaused },
   checks: { sameMachine, ownMember, onlyFull, hasRoom },
   record: { uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "DisarmAlarms")?.uuid === ifUuid },
   doing: "Taking back alarms of etcd",

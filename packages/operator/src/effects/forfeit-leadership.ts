@@ -6,9 +6,8 @@ import { noteNotSent } from "./attempt.ts";
 import { always, rememberedAs } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { leads, membersNow, ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { nudgeMembers } from "./leave-etcd.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 interface ForfeitLeadership {
   readonly machine: MachineName;
@@ -28,13 +27,10 @@ const retry = { word: "ForfeitLeadership", refusals: [], pauseMs: always(2_000) 
 /** Has a leader that is about to leave hand over first, so that nobody waits for an election. Harmless to repeat; who leads next is seen in the next look. */
 export const forfeitLeadership = defineSend("ForfeitLeadership", {
   inventory: "T6",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "etcd member",
   intent: "Reset",
   retry,
-  before: { unpaused },
   checks: {
     sameMachine,
     ownMember,

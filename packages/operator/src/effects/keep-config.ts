@@ -4,10 +4,9 @@ import { intentOn } from "../record/facts.ts";
 import type { MachineName } from "../model/machine.ts";
 import { withSettings } from "./apply-config.ts";
 import { always } from "./define.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { howNow, onRunningMachine } from "./on-running-machine.ts";
 import { declaredSettings, readingNow, recordedMachine } from "./reading-now.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 declare module "../model/effect.ts" {
   interface EffectParameters {
@@ -25,14 +24,11 @@ declare module "../model/effect.ts" {
 /** Tells a machine to keep the configuration that it tries: the same text, without a time. May be repeated. */
 export const keepConfig = defineSend("KeepConfig", {
   inventory: "T3",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "nothing",
   goesTogether: true,
   intent: "ApplyConfig",
   ...onRunningMachine("KeepConfig", always(10_000)),
-  before: { unpaused },
   checks: {
     declaredSettings,
     sameMachine: recordedMachine,

@@ -10,9 +10,8 @@ import type { Sending } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { leads, ownMember, quorumWithout } from "./demand-quorum.ts";
 import { unlisted } from "./demand-unlisted.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { acceptedPauseMs } from "./reset-machine.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 interface LeaveEtcd {
   readonly machine: MachineName;
@@ -40,13 +39,10 @@ const retry = { word: "LeaveEtcd", refusals, pauseMs: acceptedPauseMs } as const
  */
 export const leaveEtcd = defineSend("LeaveEtcd", {
   inventory: "T7",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "etcd member",
   intent: "Reset",
   retry,
-  before: { unpaused },
   checks: {
     sameMachine,
     ownMember,

@@ -7,9 +7,8 @@ import type { MachineName, MachineRole } from "../model/machine.ts";
 import { always, where } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { onRunningMachine } from "./on-running-machine.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
 
 interface RebootMachine {
@@ -36,14 +35,11 @@ declare module "../model/effect.ts" {
  */
 export const rebootMachine = defineSend("RebootMachine", {
   inventory: "T11",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   goesTogether: true,
   intent: "Reboot",
   ...onRunningMachine("Reboot", always(120_000)),
-  before: { unpaused },
   checks: {
     sameMachine,
     sameBoot: async ({ action, client, effects: { signal } }) => {

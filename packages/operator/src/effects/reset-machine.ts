@@ -17,8 +17,7 @@ import { poolGoes } from "./demand-deleted.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { leads, noMember, noVote, ownMember, quorumWithout, tellsMember } from "./demand-quorum.ts";
 import { unlisted } from "./demand-unlisted.ts";
-import { unpaused } from "./demand-unpaused.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
 
 interface ResetMachine {
@@ -77,14 +76,11 @@ const noEtcd: Check<Asked> = async ({ action, client, effects: { signal } }) => 
  */
 export const resetMachine = defineSend("ResetMachine", {
   inventory: "T9",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   goesTogether: true,
   intent: "Reset",
   retry,
-  before: { unpaused },
   checks: {
     sameMachine,
     ...where(({ action }: Asked) => action.leavesEtcd === true, { ownMember, ...quorumWithout<ResetMachine>("leaves"), handedOver }),

@@ -1,11 +1,13 @@
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import type { ActionOf, EffectKind } from "../model/effect.ts";
+import type { MachineName } from "../model/machine.ts";
 import type { KnownAtSend } from "../model/observation.ts";
 import { asAdmin } from "./admin.ts";
 import { attempt } from "./attempt.ts";
 import type { Ending } from "./attempt.ts";
 import { askAll, defineEffect, recordHolds, rememberedAs, sendingOf } from "./define.ts";
 import type { Check, Checks, EffectDefinition, Retry, Sending } from "./define.ts";
+import { unpaused } from "./demand-unpaused.ts";
 
 /** An effect on its way, on the connection of its send. */
 export interface Connected<A = unknown> extends Sending<A> {
@@ -48,6 +50,19 @@ export interface SendDefinition<K extends EffectKind = EffectKind> extends Omit<
   readonly ended?: (ending: Ending, sending: Sending<ActionOf<K>>) => void;
   /** Whatever happened. @param notNow the check that left it for later */
   readonly lastly?: (sending: Sending<ActionOf<K>>, notNow: string | undefined) => void;
+}
+
+/** What most of them share: asked of the machine that they are about, unless that is paused, and remembered under its name. */
+export const toMachine = {
+  machine: ({ machine }: AtMachine) => machine,
+  whom: ({ machine }: AtMachine) => machine,
+  address: ({ address }: AtMachine) => address,
+  before: { unpaused },
+} as const;
+
+interface AtMachine {
+  readonly machine: MachineName;
+  readonly address: string;
 }
 
 /** Defines an effect that is one call to a machine. */

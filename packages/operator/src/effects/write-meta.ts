@@ -15,10 +15,9 @@ import type { Sending } from "./define.ts";
 import { inTime } from "./demand-in-time.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { howNow, onRunningMachine } from "./on-running-machine.ts";
 import { notDeclared } from "./reading-now.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
 
 interface WriteMeta {
@@ -55,14 +54,11 @@ const wantedNow = ({ action, effects }: Sending<WriteMeta>): WantedMeta | undefi
  */
 export const writeMeta = defineSend("WriteMeta", {
   inventory: "T3",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   goesTogether: true,
   intent: "WriteMeta",
   ...onRunningMachine("WriteMeta", always(0)),
-  before: { unpaused },
   checks: {
     declaredSettings: (sending) => {
       if (sending.ask(wantedNow)?.hash !== sending.action.settings) throw notDeclared();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { conditionCatalogue, findCondition, isConditionTrue, rfc3339, setCondition } from "@talos-operator/api";
 import type { ClusterGroup, Condition, ConditionInput, KubernetesCluster, VitistackMachine } from "@talos-operator/api";
 import { groupOfMachine } from "./machine-manifest.ts";
@@ -164,13 +165,6 @@ function pick(object: Status, keys: readonly string[]): Record<string, unknown> 
 
 /** Equal as JSON, whatever the order of fields: an API server gives them back in its own. */
 function same(a: unknown, b: unknown): boolean {
-  return canonical(a) === canonical(b);
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
+  const asStored = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+  return isDeepStrictEqual(asStored(a), asStored(b));
 }

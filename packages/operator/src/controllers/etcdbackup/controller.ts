@@ -25,7 +25,7 @@ import type { Secret } from "../../secrets/secret.ts";
 import type { Telling } from "../../telling/telling.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
-import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
+import { judgedStatus, pausedMemory } from "../shared/kstatus.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { isRefusedWrite } from "../shared/refused-write.ts";
@@ -79,11 +79,7 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
     if (backup === undefined || spec === undefined || backup.metadata.deletionTimestamp !== undefined || isOfOthers(backup))
       return undefined;
     const mode = reconcileModeOf(backup.metadata);
-    if (mode !== "reconcile") {
-      const { conditions: _kept, ...fields } = backup.status ?? {};
-      const paused = pausedStatus(backup, [pausedCondition(mode)]);
-      return { requeueAfterMs: await statuses.write(backup, { ...paused, fields: { ...fields, ...paused.fields } }) };
-    }
+    if (mode !== "reconcile") return { requeueAfterMs: await statuses.write(backup, pausedMemory(backup, [pausedCondition(mode)])) };
     const decision = decideEtcdBackup(await observe({ ...backup, spec }));
     const refusal = await act(decision.act);
     if (refusal?.kind === "again") return { requeueAfterMs: AGAIN_MS };

@@ -99,6 +99,16 @@ export function pausedStatus({ metadata, status }: Omit<Told, "kind">, condition
   };
 }
 
+/** The same of an object whose status is the only place that something is known by: all of it stays, but what `over` says. */
+export function pausedMemory(
+  object: Omit<Told, "kind">,
+  conditions: readonly ConditionInput[],
+  over: WantedStatus["fields"] = {},
+): WantedStatus {
+  const { conditions: _told, ...fields } = object.status ?? {};
+  return { ...pausedStatus(object, conditions), fields: { ...fields, ...over } };
+}
+
 /** The generation that a status speaks of; `undefined` = nobody has said anything yet. Statuses of before the field have it on their conditions. */
 export function toldGeneration(status: ToldStatus | undefined): number | undefined {
   const { observedGeneration } = status ?? {};

@@ -11,7 +11,8 @@ import { manifestsWishOf } from "../../addons/manifests-wish.ts";
 import type { ManifestsWish } from "../../addons/manifests-wish.ts";
 import { wishOf } from "../../addons/wish.ts";
 import type { ReleaseWish } from "../../addons/wish.ts";
-import { EffectError, isEffectError } from "../../errors.ts";
+import { isEffectError } from "../../errors.ts";
+import { demandLead } from "../../leading.ts";
 import type { Leading } from "../../leading.ts";
 import { createBundleStore, usableBundle } from "../../secrets/bundle-store.ts";
 import type { Telling } from "../../telling/telling.ts";
@@ -19,7 +20,7 @@ import { openWorkloadApi } from "../../workload/workload-api.ts";
 import type { ListedRun } from "../../workers/runner.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
-import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
+import { judgedStatus, pausedMemory, pausedStatus } from "../shared/kstatus.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -115,11 +116,8 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
       return follow(release, runs, view, decidePreview(view.seen), tellPreview);
     }
     if (mode !== "reconcile" && (await isHeldByItsPause(release))) {
-      const { conditions: _kept, ...fields } = release.status ?? {};
-      const paused = pausedStatus(release, [pausedCondition(mode)]);
       // The time that a deletion takes does not run meanwhile.
-      const kept = { ...fields, uninstallStartTime: undefined, ...paused.fields };
-      const again = await statuses.write(release, { ...paused, fields: kept });
+      const again = await statuses.write(release, pausedMemory(release, [pausedCondition(mode)], { uninstallStartTime: undefined }));
       return { requeueAfterMs: again ?? (release.metadata.deletionTimestamp === undefined ? undefined : PAUSED_LOOK_MS) };
     }
     const view = await observe(release, runs);
@@ -158,7 +156,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
         if ("waits" in input)
           return { requeueAfterMs: (await tellIt(release, withWords(decision, input.waits, release))) ?? decision.requeueAfterMs };
         if (!(await isOpenNow(key.namespace, seen.cluster, client))) return { requeueAfterMs: AGAIN_MS };
-        await demandLead();
+        await demandLead(leading);
         const again = await tellIt(release, decision);
         if (again !== undefined) return { requeueAfterMs: again };
         await start(release, run, input);
@@ -323,18 +321,13 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
           ? { waits: "What is to be applied cannot be read." }
           : { task: task.task, secrets: { kubeconfig, values: [], texts: task.texts } };
       }
-      if (run.task === "uninstall")
-        return {
-          task: { ...base, kind: "uninstall", options: helmOptionsOf(release.spec.helmSpec?.options) },
-          secrets: { kubeconfig, values: [] },
-        };
+      const withoutValues = { kubeconfig, values: [] };
+      const helmOptions = helmOptionsOf(release.spec.helmSpec?.options);
+      if (run.task === "uninstall") return { task: { ...base, kind: "uninstall", options: helmOptions }, secrets: withoutValues };
       if (run.task === "rollback")
-        return {
-          task: { ...base, kind: "rollback", revision: run.revision ?? 0, options: helmOptionsOf(release.spec.helmSpec?.options) },
-          secrets: { kubeconfig, values: [] },
-        };
+        return { task: { ...base, kind: "rollback", revision: run.revision ?? 0, options: helmOptions }, secrets: withoutValues };
       if (run.task === "inspect")
-        return { task: { ...base, kind: "inspect", ignore: driftPolicy(release.spec)?.ignore ?? [] }, secrets: { kubeconfig, values: [] } };
+        return { task: { ...base, kind: "inspect", ignore: driftPolicy(release.spec)?.ignore ?? [] }, secrets: withoutValues };
       // What it was begun for is not what is wanted by now: it is late one day, or found done, and the next one is begun.
       if (wish === undefined || isManifestsWish(wish) || release.spec.helmSpec === undefined)
         return { waits: "What is to be installed cannot be read." };
@@ -372,11 +365,6 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
     }
   };
 
-  /** A process that stood still must not begin a run that the one after it has done with. @throws EffectError NOT_LEADING */
-  const demandLead = async (): Promise<void> => {
-    if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
-  };
-
   const start = async (release: TalosClusterAddonRelease, run: AddonRun, { task, secrets }: RunInput): Promise<void> => {
     const { namespace = "", name, uid = "" } = release.metadata;
     // What it runs is looked at anew when it has ended.
@@ -396,7 +384,7 @@ export function createReleaseController(options: ReleaseControllerOptions): Cont
   /** Beside what is left as it is. */
   const tellPreview: typeof tell = async (release, decision) => {
     const paused = pausedStatus(release, [pausedCondition("dryrun"), ...decision.conditions]);
-    const again = await statuses.write(release, { ...paused, fields: { ...decision.fields, ...paused.fields } });
+    const again = await statuses.write(release, { ...paused, fields: decision.fields });
     if (again === undefined) tellNews(release, decision);
     return again;
   };

@@ -14,7 +14,8 @@ import type { Keys } from "@talos-operator/ports";
 import type { BackupRunner } from "../../backups/runner.ts";
 import { BEGINS_WITHIN_MS } from "../../workers/runner.ts";
 import type { ListedRun } from "../../workers/runner.ts";
-import { EffectError, isEffectError } from "../../errors.ts";
+import { isEffectError } from "../../errors.ts";
+import { demandLead } from "../../leading.ts";
 import type { Leading } from "../../leading.ts";
 import { fingerprintSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
@@ -23,7 +24,7 @@ import { mintCredentials } from "../../secrets/credentials.ts";
 import type { Telling } from "../../telling/telling.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts, TalosCaches } from "../shared/controller-ports.ts";
-import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
+import { judgedStatus, pausedMemory } from "../shared/kstatus.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
@@ -98,9 +99,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const uid = backup.metadata.uid ?? "";
     const mode = reconcileModeOf(backup.metadata);
     if (mode !== "reconcile" && backup.metadata.deletionTimestamp === undefined) {
-      const { conditions: _kept, ...fields } = backup.status ?? {};
-      const paused = pausedStatus(backup, [pausedCondition(mode)]);
-      return { requeueAfterMs: await statuses.write(backup, { ...paused, fields: { ...fields, ...paused.fields } }) };
+      return { requeueAfterMs: await statuses.write(backup, pausedMemory(backup, [pausedCondition(mode)])) };
     }
     const first = await observe(backup, runs, { kind: "not-asked" });
     const draft = decideBackup(first);
@@ -129,7 +128,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
         return begin(backup, decision, decision.act.run, first.cluster, input);
       case "start":
         if (input === undefined) return { requeueAfterMs: (await tell(backup, decision)) ?? decision.requeueAfterMs };
-        await demandLead();
+        await demandLead(leading);
         await start(withFields(backup, decision), decision.act.run, input);
         return { requeueAfterMs: (await tell(backup, decision)) ?? decision.requeueAfterMs };
       case "none": {
@@ -261,11 +260,6 @@ export function createBackupController(options: BackupControllerOptions): Contro
     }
   };
 
-  /** A process that stood still must not begin a run that the one after it has done with. @throws EffectError NOT_LEADING */
-  const demandLead = async (): Promise<void> => {
-    if (!(await leading.confirm())) throw new EffectError("NOT_LEADING", "another process holds the lease");
-  };
-
   /** Claim, status, start: whoever dies in between leaves what the next process goes on from. */
   const begin = async (
     backup: TalosEtcdBackup,
@@ -275,7 +269,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     input: RunInput | undefined,
   ): Promise<ReconcileResult> => {
     if (input === undefined) return { requeueAfterMs: AGAIN_MS };
-    await demandLead();
+    await demandLead(leading);
     const { namespace = "", name } = backup.metadata;
     if (run.task === "take" && cluster.kind === "present" && run.source !== undefined) {
       const forMs = taskTimeoutMs(backup, run.task) + BEGINS_WITHIN_MS;
@@ -301,7 +295,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const { namespace = "", name } = backup.metadata;
     const leftMs = Date.parse(run.startedAt) + taskTimeoutMs(backup, run.task) + BEGINS_WITHIN_MS - clock.now();
     if (!hasRecord || snapshot !== undefined || disrupted !== undefined || leftMs <= 0) return;
-    await demandLead();
+    await demandLead(leading);
     const claim = claimOf(run.name, run.source.machine, { namespace, name }, leading.identity, clock.now(), leftMs);
     await claimSnapshot({ namespace, name: cluster.name }, claim, client, clock.now());
   };

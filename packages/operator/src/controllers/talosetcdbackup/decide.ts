@@ -352,20 +352,13 @@ function taken(seen: BackupSeen, run: BackupRun, { facts, proof }: TakeResult): 
   const { keysObject, storageVersion, talosVersion, kubernetesVersion } = facts;
   const message = successWords(facts.object, facts.revision, facts.totalKey);
   const { size, storedSize, sha256, storedSha256, revision, totalKey, liveKeys, source, encryption } = facts;
+  const told = { size, storedSize, sha256, storedSha256, revision, totalKey, liveKeys, source, encryption };
   const fields = {
     run: undefined,
     nextAttemptTime: undefined,
     filename: facts.object,
     ...(keysObject === undefined ? {} : { stateFilename: keysObject }),
-    size,
-    storedSize,
-    sha256,
-    storedSha256,
-    revision,
-    totalKey,
-    liveKeys,
-    source,
-    encryption,
+    ...told,
     ...(storageVersion === undefined ? {} : { storageVersion }),
     ...(talosVersion === undefined ? {} : { talosVersion }),
     ...(kubernetesVersion === undefined ? {} : { kubernetesVersion }),

@@ -25,7 +25,7 @@ import type { Telling } from "../../telling/telling.ts";
 import type { BackedUp, BackupFigures } from "../../metrics/backup-figures.ts";
 import { commonOptions } from "../shared/controller-ports.ts";
 import type { ControllerPorts } from "../shared/controller-ports.ts";
-import { judgedStatus, pausedStatus } from "../shared/kstatus.ts";
+import { judgedStatus, pausedMemory } from "../shared/kstatus.ts";
 import { pausedCondition } from "../shared/mode.ts";
 import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { isRefusedWrite } from "../shared/refused-write.ts";
@@ -85,11 +85,7 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       return undefined;
     }
     const mode = reconcileModeOf(schedule.metadata);
-    if (mode !== "reconcile") {
-      const { conditions: _kept, ...fields } = schedule.status ?? {};
-      const paused = pausedStatus(schedule, [pausedCondition(mode)]);
-      return { requeueAfterMs: await statuses.write(schedule, { ...paused, fields: { ...fields, ...paused.fields } }) };
-    }
+    if (mode !== "reconcile") return { requeueAfterMs: await statuses.write(schedule, pausedMemory(schedule, [pausedCondition(mode)])) };
     const { readSchedule } = await loadCron();
     const decision = decideSchedule({
       now: clock.now(),

@@ -1,6 +1,7 @@
 import type { TalosWorker } from "@talos-operator/api";
 import type { MachineName } from "../../model/machine.ts";
-import type { Observed } from "../../model/observation.ts";
+import type { Observed, SeenMachine } from "../../model/observation.ts";
+import { onceFor } from "../../assess/once.ts";
 import { heldMachines } from "./held-machines.ts";
 import type { HeldBy } from "./held-machines.ts";
 
@@ -21,15 +22,11 @@ export function heldOf(seen: Observed, pool: TalosWorker): ReturnType<typeof hel
   return heldMachines(pool, { ...heldBy(seen, pool), controlPlane: seen.controlPlane, facts });
 }
 
-/** What a pass knows of the pool's machines, listed or not. */
-export function heldBy(seen: Observed, { metadata }: TalosWorker): Pick<HeldBy, "listed" | "look"> {
-  const looks = new Map(seen.machines.map(({ declared, look }) => [declared.name, look]));
-  return { listed: machinesOfPool(seen, metadata.name), look: (name: MachineName) => looks.get(name) };
-}
+/** Of each pass once: many pools may go together. */
+const byName = onceFor((machines: readonly SeenMachine[]) => new Map(machines.map((machine) => [machine.declared.name, machine])));
 
-/** Names of the machines that the pool lists. */
-function machinesOfPool(seen: Observed, pool: string): readonly MachineName[] {
-  return seen.machines
-    .filter(({ declared: { owner } }) => owner.kind === "TalosWorker" && owner.name === pool)
-    .map(({ declared }) => declared.name);
+/** What a pass knows of the pool's machines, listed or not. */
+export function heldBy({ machines }: Observed, { metadata }: TalosWorker): Pick<HeldBy, "listed" | "look"> {
+  const listed = machines.filter(({ declared: { owner } }) => owner.kind === "TalosWorker" && owner.name === metadata.name);
+  return { listed: listed.map(({ declared }) => declared.name), look: (name: MachineName) => byName(machines).get(name)?.look };
 }
