@@ -1,14 +1,13 @@
 import { createKubeClient } from "@talos-operator/kube-runtime";
-import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
+import { ours } from "../world/kinds.ts";
 import type { Composed } from "./composed.ts";
 import type { Report } from "./invariants.ts";
 import type { ObjectView } from "./object-view.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
-
-const machineType: ResourceType = { group: "vitistack.io", version: "v1alpha1", plural: "machines", kind: "Machine", namespaced: true };
 
 const IN_USE = "cluster.vitistack.io/machine-in-use";
 const CLUSTER_FINALIZER = "cluster.vitistack.io/finalizer";
@@ -66,7 +65,7 @@ export function createCompositionRules(
         report("KC4", `Machine ${name} is said to be installed, and ${address ?? "no machine"} is not`);
     }
     if (!(NODE_ADDRESS in annotations)) return;
-    const machine = await client.resource<Machine>(machineType).tryGet({ namespace: NAMESPACE, name });
+    const machine = await client.resource<Machine>(ours("machines")).tryGet({ namespace: NAMESPACE, name });
     const known = machine?.metadata?.annotations?.[NODE_ADDRESS];
     if (known !== undefined && known !== annotations[NODE_ADDRESS] && machine?.status?.publicIPAddresses?.includes(known) === true)
       report("KC3", `Machine ${name} is called ${String(annotations[NODE_ADDRESS])} now, and its provider still names ${known}`);

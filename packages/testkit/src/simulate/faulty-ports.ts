@@ -149,6 +149,12 @@ const MIDDLE_MS = 500;
 /** The machines as an unlucky operator sees them. */
 export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): TalosDialer {
   const { life } = options;
+  const reaching = async <T>(gone: T, reach: () => Promise<T>): Promise<T> => {
+    await life.awake();
+    if (!life.maySend()) return never();
+    // A packet that is lost looks like a machine that is gone.
+    return settled(life, options.interference.talos?.(REACHING) === undefined ? reach() : Promise.resolve(gone));
+  };
   return {
     dial(target, credentials) {
       const channel = inner.dial(target, credentials);
@@ -216,19 +222,8 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
       };
       return wrapped;
     },
-    async reaches(target, timeoutMs) {
-      await life.awake();
-      if (!life.maySend()) return never();
-      // A packet that is lost looks like a machine that is gone.
-      if (options.interference.talos?.(REACHING) !== undefined) return settled(life, Promise.resolve(false));
-      return settled(life, inner.reaches(target, timeoutMs));
-    },
-    async hold(target, holdOptions) {
-      await life.awake();
-      if (!life.maySend()) return never();
-      if (options.interference.talos?.(REACHING) !== undefined) return settled(life, Promise.resolve("unreached" as const));
-      return settled(life, inner.hold(target, holdOptions));
-    },
+    reaches: (target, timeoutMs) => reaching(false, () => inner.reaches(target, timeoutMs)),
+    hold: (target, holdOptions) => reaching("unreached", () => inner.hold(target, holdOptions)),
   };
 }
 
@@ -379,7 +374,7 @@ export async function settled<T>(life: Life, answer: Promise<T>): Promise<T> {
   }
 }
 
-async function settledQuietly(answer: Promise<unknown>): Promise<void> {
+export async function settledQuietly(answer: Promise<unknown>): Promise<void> {
   await answer.then(
     () => undefined,
     // Whoever asked is not listening: that is the fault being played.

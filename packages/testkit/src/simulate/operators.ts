@@ -263,6 +263,9 @@ export function createOperators({
       });
     });
   };
+  const crashAll = (): void => {
+    for (const each of lives) each.crash();
+  };
   return {
     start,
     pause(ms) {
@@ -299,12 +302,10 @@ export function createOperators({
       waiters.clear();
       interruptions.clear();
     },
-    replace() {
-      for (const each of lives) each.crash();
-    },
+    replace: crashAll,
     end() {
       isStopped = true;
-      for (const each of lives) each.crash();
+      crashAll();
       return () => {
         isStopped = false;
         start(0);
@@ -312,7 +313,7 @@ export function createOperators({
     },
     stop() {
       isStopped = true;
-      for (const each of lives) each.crash();
+      crashAll();
     },
     isAlive: () => lives.some((each) => each.isAlive),
     hasLateEffects: () => late > 0,

@@ -51,61 +51,29 @@ export function recordedObject(object: Conditioned): RecordedObject {
   };
 }
 
+type Verdict = readonly [Kstatus, ArgoHealth];
+
+const all = (verdict: Verdict, ...kinds: readonly string[]): Readonly<Record<string, Verdict>> =>
+  Object.fromEntries(kinds.map((kind) => [kind, verdict]));
+
 /** What tools have to make of the objects in each state: kstatus, then Argo CD, by kind. */
-export const wantedVerdicts: Readonly<Record<string, Readonly<Record<string, readonly [Kstatus, ArgoHealth]>>>> = {
-  "nobody wrote a status": {
-    TalosCluster: ["InProgress", "Progressing"],
-    KubernetesCluster: ["Current", "Progressing"],
-  },
-  creating: {
-    TalosCluster: ["InProgress", "Progressing"],
-    TalosControlPlane: ["InProgress", "Progressing"],
-    TalosWorker: ["InProgress", "Progressing"],
-    TalosMachine: ["InProgress", "Progressing"],
-  },
-  finished: {
-    TalosCluster: ["Current", "Healthy"],
-    TalosControlPlane: ["Current", "Healthy"],
-    TalosWorker: ["Current", "Healthy"],
-    TalosMachine: ["Current", "Healthy"],
-  },
-  "settings are rolled out to the workers": {
-    TalosCluster: ["InProgress", "Progressing"],
-    TalosControlPlane: ["InProgress", "Progressing"],
-    TalosWorker: ["InProgress", "Progressing"],
-  },
-  "paused in the middle of it": {
-    TalosCluster: ["Failed", "Suspended"],
-    TalosControlPlane: ["Failed", "Suspended"],
-    TalosWorker: ["Failed", "Suspended"],
-  },
+export const wantedVerdicts: Readonly<Record<string, Readonly<Record<string, Verdict>>>> = {
+  "nobody wrote a status": { TalosCluster: ["InProgress", "Progressing"], KubernetesCluster: ["Current", "Progressing"] },
+  creating: all(["InProgress", "Progressing"], "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"),
+  finished: all(["Current", "Healthy"], "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine"),
+  "settings are rolled out to the workers": all(["InProgress", "Progressing"], "TalosCluster", "TalosControlPlane", "TalosWorker"),
+  "paused in the middle of it": all(["Failed", "Suspended"], "TalosCluster", "TalosControlPlane", "TalosWorker"),
   "paused when it was finished": {
-    TalosCluster: ["Current", "Suspended"],
-    TalosControlPlane: ["Current", "Suspended"],
-    TalosWorker: ["Current", "Suspended"],
+    ...all(["Current", "Suspended"], "TalosCluster", "TalosControlPlane", "TalosWorker"),
     TalosMachine: ["Current", "Healthy"],
   },
   "another version is asked for": {
-    TalosCluster: ["Failed", "Degraded"],
-    TalosControlPlane: ["Failed", "Degraded"],
+    ...all(["Failed", "Degraded"], "TalosCluster", "TalosControlPlane"),
     TalosWorker: ["Current", "Healthy"],
   },
-  "a worker has no such disk": {
-    TalosCluster: ["Failed", "Degraded"],
-    TalosControlPlane: ["Failed", "Degraded"],
-    TalosWorker: ["Failed", "Degraded"],
-  },
-  "being deleted": {
-    TalosCluster: ["Terminating", "Progressing"],
-    TalosControlPlane: ["Terminating", "Progressing"],
-  },
-  "an import waits for a person": {
-    TalosControlPlane: ["Failed", "Degraded"],
-    TalosWorker: ["Failed", "Degraded"],
-  },
-  imported: {
-    TalosControlPlane: ["Current", "Healthy"],
-    TalosWorker: ["Current", "Healthy"],
-  },
-  "a pool without a control plane": { TalosWorker: ["InProgress", "Progressing"] },
+  "a worker has no such disk": all(["Failed", "Degraded"], "TalosCluster", "TalosControlPlane", "TalosWorker"),
+  "being deleted": all(["Terminating", "Progressing"], "TalosCluster", "TalosControlPlane"),
+  "an import waits for a person": all(["Failed", "Degraded"], "TalosControlPlane", "TalosWorker"),
+  imported: all(["Current", "Healthy"], "TalosControlPlane", "TalosWorker"),
+  "a pool without a control plane": all(["InProgress", "Progressing"], "TalosWorker"),
 };

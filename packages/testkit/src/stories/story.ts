@@ -299,12 +299,17 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   };
 }
 
+/** What a process hears of a call, which it sends as long as it lives. */
+async function heard<T>(life: Life, call: () => Promise<T>): Promise<T> {
+  return life.maySend() ? life.deliver(await call()) : never();
+}
+
 /** The Kubernetes API as a process sees it that may be killed. */
 function mortalKube(kube: KubeTransport, life: Life): KubeTransport {
   return {
     ...kube,
-    send: async (request, options) => (life.maySend() ? life.deliver(await kube.send(request, options)) : never()),
-    watch: async (request, options) => (life.maySend() ? life.deliver(await kube.watch(request, options)) : never()),
+    send: (request, options) => heard(life, () => kube.send(request, options)),
+    watch: (request, options) => heard(life, () => kube.watch(request, options)),
   };
 }
 
@@ -316,16 +321,15 @@ function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): Wo
 /** Machines as a process sees them that may be killed. */
 function mortalTalos(real: TalosDialer, life: Life): TalosDialer {
   const dialer = withCalls(real, ({ channel }) => ({
-    unary: async (method, request, options) => {
-      if (!life.maySend()) return never();
-      return life.deliver(await channel.unary(method, request, diesWithItsCall(method.path) ? cutBy(options, life.over) : options));
-    },
-    upload: async (method, requests, options) => (life.maySend() ? life.deliver(await channel.upload(method, requests, options)) : never()),
+    unary: (method, request, options) =>
+      heard(life, () => channel.unary(method, request, diesWithItsCall(method.path) ? cutBy(options, life.over) : options)),
+    upload: (method, requests, options) => heard(life, () => channel.upload(method, requests, options)),
   }));
-  const reaches: TalosDialer["reaches"] = async (target, timeoutMs) =>
-    life.maySend() ? life.deliver(await real.reaches(target, timeoutMs)) : never();
-  const hold: TalosDialer["hold"] = async (target, options) => (life.maySend() ? life.deliver(await real.hold(target, options)) : never());
-  return { ...dialer, reaches, hold };
+  return {
+    ...dialer,
+    reaches: (target, timeoutMs) => heard(life, () => real.reaches(target, timeoutMs)),
+    hold: (target, options) => heard(life, () => real.hold(target, options)),
+  };
 }
 
 function counted(kube: KubeTransport, writes: string[]): KubeTransport {

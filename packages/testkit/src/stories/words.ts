@@ -108,20 +108,17 @@ export async function playWords(world: WordsWorld): Promise<void> {
     await edit({ cps, workers, replicas: 3, patch: { machine: { env: { PROOF_OF_BOOT: "1" } } } });
     await settled("edited");
   });
-  await step("break: a worker is switched off", async () => {
-    world.datacenter.machine("10.5.0.5").powerOff();
-    await readyIs("worker missed", "WorkersNotReady");
-    await world.pass(60_000);
-    world.datacenter.machine("10.5.0.5").powerOn();
-    await settled("worker is back");
-  });
-  await step("break: a control plane is switched off", async () => {
-    world.datacenter.machine("10.5.0.3").powerOff();
-    await readyIs("control plane missed", "ControlPlaneNotReady");
-    await world.pass(60_000);
-    world.datacenter.machine("10.5.0.3").powerOn();
-    await settled("control plane is back");
-  });
+  for (const [what, address, reason] of [
+    ["worker", "10.5.0.5", "WorkersNotReady"],
+    ["control plane", "10.5.0.3", "ControlPlaneNotReady"],
+  ] as const)
+    await step(`break: a ${what} is switched off`, async () => {
+      world.datacenter.machine(address).powerOff();
+      await readyIs(`${what} missed`, reason);
+      await world.pass(60_000);
+      world.datacenter.machine(address).powerOn();
+      await settled(`${what} is back`);
+    });
   await step("a drain is blocked", async () => {
     await runPod(world, "10.5.0.5", "web-1", { labels: { app: "web" } });
     await keepAvailable(world.workload(), "web", 1);

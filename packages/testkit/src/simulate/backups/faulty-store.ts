@@ -1,7 +1,7 @@
 import type { ObjectBody, ObjectStore, ObjectUpload, StoredObject } from "@talos-operator/ports";
 import { storeFailure } from "../../world/memory-object-store.ts";
 import type { StoreEffectId } from "../effects.ts";
-import { settled, whileAlive, withFault, type FaultyPortOptions } from "../faulty-ports.ts";
+import { settled, settledQuietly, whileAlive, withFault, type FaultyPortOptions } from "../faulty-ports.ts";
 import { never } from "../life.ts";
 import type { StoreCall } from "../interference.ts";
 
@@ -52,12 +52,7 @@ export function faultyStore(inner: ObjectStore, options: FaultyStoreOptions): Ob
     const lie = interference.store?.(call);
     if (lie !== undefined) {
       options.onLie(effect, lie.isDone ? "X" : "E");
-      if (lie.isDone)
-        await act().then(
-          () => undefined,
-          // Whoever asked hears the lie.
-          () => undefined,
-        );
+      if (lie.isDone) await settledQuietly(act());
       return settled(life, Promise.reject(lie.answer));
     }
     return withFault(effect, options, {

@@ -1,7 +1,7 @@
 import type { KubeResponse, RandomSource, TalosCallFailure } from "@talos-operator/ports";
 import { pick } from "../fault.ts";
 import type { Lie } from "../interference.ts";
-import { begin, type TroubleInput } from "./input.ts";
+import { forAWhile } from "./input.ts";
 
 /** Share of the calls that are answered so. */
 const LEAST_RATE = 0.05;
@@ -35,25 +35,20 @@ const TALOS_REFUSALS: readonly number[] = [NOT_FOUND, ALREADY_EXISTS, 7, 9, 10, 
 const TALOS_FAILURES: readonly number[] = [1, 2, 4, 8, 13, 14, 15];
 
 /** Requests to the Kubernetes APIs are answered with every status there is, before and after they took place. */
-export async function failKube(input: TroubleInput, lastsMs: number): Promise<void> {
-  const { random, stage, timers } = input;
-  await begin(input, lastsMs);
+export const failKube = forAWhile(({ random, stage: { interference } }) => {
   const rate = rateOf(random);
-  stage.interference.kube = (request) => {
+  interference.kube = (request) => {
     if (random.fraction() >= rate) return undefined;
     const isDone = random.fraction() < 0.3;
     return { isDone, answer: kubeAnswer(random, isDone, request.method === "GET") };
   };
-  await timers.sleep(lastsMs);
-  stage.interference.kube = undefined;
-}
+  return () => (interference.kube = undefined);
+});
 
 /** Calls to machines are answered with every status there is, before and after they took place. */
-export async function failTalos(input: TroubleInput, lastsMs: number): Promise<void> {
-  const { random, stage, timers } = input;
-  await begin(input, lastsMs);
+export const failTalos = forAWhile(({ random, stage: { interference } }) => {
   const rate = rateOf(random);
-  stage.interference.talos = (path): Lie<TalosCallFailure> | undefined => {
+  interference.talos = (path): Lie<TalosCallFailure> | undefined => {
     if (random.fraction() >= rate) return undefined;
     const isDone = random.fraction() < 0.3;
     // That a resource is not there, or etcd's data is, are words about the machine.
@@ -62,9 +57,8 @@ export async function failTalos(input: TroubleInput, lastsMs: number): Promise<v
     const code = pick(isDone ? TALOS_FAILURES : [...refusals, ...TALOS_FAILURES], random);
     return { isDone, answer: Object.assign(new Error(`a lie with code ${code}`), { name: "TalosCallFailure" as const, code }) };
   };
-  await timers.sleep(lastsMs);
-  stage.interference.talos = undefined;
-}
+  return () => (interference.talos = undefined);
+});
 
 function rateOf(random: RandomSource): number {
   return LEAST_RATE + random.fraction() * (MOST_RATE - LEAST_RATE);

@@ -1,9 +1,7 @@
-import { begin, type TroubleInput } from "./input.ts";
+import { forAWhile } from "./input.ts";
 
 /** Helm and its workers fail in every way. Those that hang go on when it is over. */
-export async function failHelm(input: TroubleInput, lastsMs: number): Promise<void> {
-  await begin(input, lastsMs);
+export const failHelm = forAWhile((input) => {
   input.failHelm(true);
-  await input.timers.sleep(lastsMs);
-  input.failHelm(false);
-}
+  return () => input.failHelm(false);
+});

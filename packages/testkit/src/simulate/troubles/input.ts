@@ -62,6 +62,16 @@ export async function begin(
   trace(`trouble ${kind} for ${lastsMs} ms`);
 }
 
+/** A trouble that may begin at any time; what `act` returns ends it. */
+export function forAWhile(act: (input: TroubleInput) => () => void) {
+  return async (input: TroubleInput, lastsMs: number): Promise<void> => {
+    await begin(input, lastsMs);
+    const end = act(input);
+    await input.timers.sleep(lastsMs);
+    end();
+  };
+}
+
 export function machinesOf({ scenario, datacenter }: TroubleInput): readonly SimulatedMachine[] {
   const { controlPlanes, workers } = addressesOf(scenario);
   return [...controlPlanes, ...workers].map((address) => datacenter.machine(address));

@@ -1,17 +1,15 @@
 import { talosControlPlaneResource, talosMachineResource, type TalosMachine } from "@talos-operator/api";
 import { pick } from "../fault.ts";
 import { addressesOf, manifestOf, NAMESPACE } from "../scenario.ts";
-import { begin, machinesOf, ofCluster, readRecord, recordThat, type TroubleInput } from "./input.ts";
+import { begin, forAWhile, machinesOf, ofCluster, readRecord, recordThat, type TroubleInput } from "./input.ts";
 import { confirmMachine } from "./people.ts";
 
 /** A machine is cut off the network for a while. */
-export async function cutOff(input: TroubleInput, lastsMs: number): Promise<void> {
-  await begin(input, lastsMs);
+export const cutOff = forAWhile((input) => {
   const machine = pick(machinesOf(input), input.random);
   machine.setConnected(false);
-  await input.timers.sleep(lastsMs);
-  machine.setConnected(true);
-}
+  return () => machine.setConnected(true);
+});
 
 /** Control planes, spare ones too, do not catch up with etcd's leader for a while. */
 export async function holdLearners(input: TroubleInput, lastsMs: number): Promise<void> {
@@ -24,28 +22,27 @@ export async function holdLearners(input: TroubleInput, lastsMs: number): Promis
 }
 
 /** Calls to one machine take their time. */
-export async function slowDown(input: TroubleInput, lastsMs: number): Promise<void> {
-  await begin(input, lastsMs);
+export const slowDown = forAWhile((input) => {
   const machine = pick(machinesOf(input), input.random).address;
-  const fault = input.datacenter.inject({ machine, effect: { kind: "delay", ms: 2_000 + Math.floor(input.random.fraction() * 4_000) } });
-  input.stage.unheard.add(machine);
-  await input.timers.sleep(lastsMs);
-  fault.remove();
-  input.stage.unheard.delete(machine);
+  return hurt(input, machine, { kind: "delay", ms: 2_000 + Math.floor(input.random.fraction() * 4_000) });
+});
+
+/** Whatever befalls its calls: nobody can tell of it as it is. */
+function hurt({ datacenter, stage }: TroubleInput, machine: string, effect: Parameters<typeof datacenter.inject>[0]["effect"]): () => void {
+  const fault = datacenter.inject({ machine, effect });
+  stage.unheard.add(machine);
+  return () => {
+    fault.remove();
+    stage.unheard.delete(machine);
+  };
 }
 
 /** One machine acts, and its answers are lost. */
-export async function deafen(input: TroubleInput, lastsMs: number): Promise<void> {
-  await begin(input, lastsMs);
-  const machine = pick(machinesOf(input), input.random).address;
-  const fault = input.datacenter.inject({ machine, effect: { kind: "drop-reply" } });
+export const deafen = forAWhile((input) => {
   // What took place there is not counted, for nobody heard of it.
   input.stage.mayRepeat += 1;
-  input.stage.unheard.add(machine);
-  await input.timers.sleep(lastsMs);
-  fault.remove();
-  input.stage.unheard.delete(machine);
-}
+  return hurt(input, pick(machinesOf(input), input.random).address, { kind: "drop-reply" });
+});
 
 /** A machine loses its power while it waits for its configuration. */
 export async function rebootWaiting(input: TroubleInput, lastsMs: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { ObjectStoreFailureKind, RandomSource } from "@talos-operator/ports
 import { storeFailure } from "../../world/memory-object-store.ts";
 import { pick } from "../fault.ts";
 import type { StoreCall } from "../interference.ts";
-import { begin, type TroubleInput } from "./input.ts";
+import { begin, forAWhile, type TroubleInput } from "./input.ts";
 
 /** Those after which the call may have taken place all the same. */
 const LOST: readonly ObjectStoreFailureKind[] = ["unreachable", "failing", "cut-off"];
@@ -22,14 +22,11 @@ const REFUSED: readonly ObjectStoreFailureKind[] = [
 const READS: ReadonlySet<StoreCall["method"]> = new Set(["list", "head", "get", "listUploads"]);
 
 /** The store says everything that a store may say. */
-export async function failStore(input: TroubleInput, lastsMs: number): Promise<void> {
-  const { random, stage, timers } = input;
-  await begin(input, lastsMs);
+export const failStore = forAWhile(({ random, stage: { interference } }) => {
   const rate = 0.05 + random.fraction() * 0.25;
-  stage.interference.store = (call) => (random.fraction() < rate ? lieOf(call, random) : undefined);
-  await timers.sleep(lastsMs);
-  stage.interference.store = undefined;
-}
+  interference.store = (call) => (random.fraction() < rate ? lieOf(call, random) : undefined);
+  return () => (interference.store = undefined);
+});
 
 function lieOf(
   { method }: StoreCall,
@@ -41,13 +38,10 @@ function lieOf(
 }
 
 /** Nobody reaches the store. */
-export async function loseStore(input: TroubleInput, lastsMs: number): Promise<void> {
-  const { stage, timers } = input;
-  await begin(input, lastsMs);
-  stage.interference.store = () => ({ isDone: false, answer: storeFailure("unreachable", "nobody answers") });
-  await timers.sleep(lastsMs);
-  stage.interference.store = undefined;
-}
+export const loseStore = forAWhile(({ stage: { interference } }) => {
+  interference.store = () => ({ isDone: false, answer: storeFailure("unreachable", "nobody answers") });
+  return () => (interference.store = undefined);
+});
 
 /** A part of a backup is not as it was. */
 export async function tamper(input: TroubleInput, lastsMs: number): Promise<void> {
@@ -100,9 +94,7 @@ export async function breakSnapshots(input: TroubleInput, lastsMs: number): Prom
 }
 
 /** The store does not keep what it was given. */
-export async function garble(input: TroubleInput, lastsMs: number): Promise<void> {
-  await begin(input, lastsMs);
-  input.garbleStore(true);
-  await input.timers.sleep(lastsMs);
-  input.garbleStore(false);
-}
+export const garble = forAWhile(({ garbleStore }) => {
+  garbleStore(true);
+  return () => garbleStore(false);
+});

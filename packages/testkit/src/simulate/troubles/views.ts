@@ -1,6 +1,6 @@
 import { pick } from "../fault.ts";
 import { CLUSTER_NAME } from "../scenario.ts";
-import { begin, type TroubleInput } from "./input.ts";
+import { forAWhile, type TroubleInput } from "./input.ts";
 
 /** Reads of record and bundle are answered with 404 or 500 though they are there. */
 export async function lieToReads({ kind, random, timers, trace, stage }: TroubleInput): Promise<void> {
@@ -14,9 +14,7 @@ export async function lieToReads({ kind, random, timers, trace, stage }: Trouble
 }
 
 /** Watches stand still for a while. */
-export async function freezeWatches(input: TroubleInput, lastsMs: number): Promise<void> {
-  await begin(input, lastsMs);
-  input.stage.freezeWatches();
-  await input.timers.sleep(lastsMs);
-  input.stage.resumeWatches();
-}
+export const freezeWatches = forAWhile(({ stage }) => {
+  stage.freezeWatches();
+  return () => stage.resumeWatches();
+});
