@@ -29,6 +29,7 @@ import { honourReconcileMode } from "./gates/reconcile-mode.ts";
 import { releaseConfig, settleConfig } from "./procedures/configure/settle-config.ts";
 import { changeMembership, rememberMembers } from "./procedures/remove/rule.ts";
 import { releasePools } from "./procedures/delete/release-pools.ts";
+import { removeStrays } from "./procedures/strays/rule.ts";
 import { rememberVersions } from "./procedures/versions/rule.ts";
 import { refuseUnsafeSpec, whatGoesOn } from "./gates/safe-spec.ts";
 import { tendCertificates } from "./procedures/certificates/rule.ts";
@@ -55,6 +56,7 @@ export const defaultRules: readonly Rule[] = [
   answerAnnotations,
   bootstrapOnce,
   careForEtcd,
+  removeStrays,
   tendNodes,
   settleConfig,
   configureMachines,

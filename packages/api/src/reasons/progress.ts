@@ -119,9 +119,9 @@ export const etcdHealthy = {
     },
     MemberUnexpected: {
       status: "False",
-      release: "person",
-      when: "A member belongs to no machine of this cluster.",
-      next: "Find out where it came from.",
+      release: "itself",
+      when: "A member belongs to no machine of this cluster. It is removed when that is still so minutes later and no machine may be it.",
+      next: "What the message says; the runbook stray-member says more.",
     },
     NoSpace: {
       status: "False",

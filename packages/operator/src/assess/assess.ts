@@ -15,11 +15,13 @@ import { planMachines } from "../procedures/join/plan.ts";
 import { planMembership } from "../procedures/remove/plan.ts";
 import { etcdMembership, settled } from "./quorum.ts";
 import { once } from "./once.ts";
+import { strayMembers } from "./stray-members.ts";
+import { planStrays } from "../procedures/strays/plan-strays.ts";
 import { indexOfIntents } from "../record/facts-index.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { waitingOfGoingPools } from "../procedures/delete/rule.ts";
 import { waitingOf } from "../gates/wait.ts";
-import type { AssessedMachine, AssessedPool, Assessment } from "../model/assessment.ts";
+import type { AssessedMachine, AssessedPool, Assessment, StrayMember } from "../model/assessment.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
 
@@ -31,18 +33,10 @@ export function assess(seen: Observed): Assessment {
   const facts = factsOf(seen);
   const membership = once(() => etcdMembership(seen));
   const etcd = once(() => settled(membership()));
-  const ofRecord = ofRecordOf(facts);
-  const configs = ofRecord((known) => planConfigs(seen, known));
-  const rollout = ofRecord((known) => chooseNext(assessment, known, configs() ?? []));
-  const joining = ofRecord((known) => planMachines(assessment, known));
-  const leaving = ofRecord((known) => planMembership(assessment, known));
-  const risk = ofRecord((known) => beforeRemovals(assessment, known));
-  const care = ofRecord((known) => planCare(assessment, known));
-  const cordons = ofRecord((known) => idleCordons(assessment, known));
-  const left = ofRecord((known) => leftNodes(assessment, known));
+  const plans = plansOf(seen, facts, () => assessment);
   const goingPools = once(() => waitingOfGoingPools(assessment));
   const keys = once(() => keysState(assessment));
-  const health = once(() => etcdAlarms(assessment) ?? etcdHealth(seen));
+  const health = once(() => etcdAlarms(assessment) ?? etcdHealth(seen, plans.straying()?.says));
   const bootstrap = once(() => bootstrapState(seen));
   const waiting = once(() => waitingOf(assessment));
   const assessment: Assessment = {
@@ -56,28 +50,34 @@ export function assess(seen: Observed): Assessment {
       return etcd();
     },
     get configs() {
-      return configs() ?? [];
+      return plans.configs() ?? [];
     },
     get rollout() {
-      return rollout();
+      return plans.rollout();
     },
     get joining() {
-      return joining();
+      return plans.joining();
     },
     get leaving() {
-      return leaving();
+      return plans.leaving();
     },
     get beforeRisk() {
-      return risk();
+      return plans.risk();
     },
     get care() {
-      return care();
+      return plans.care();
+    },
+    get strays() {
+      return plans.strays();
+    },
+    get straying() {
+      return plans.straying();
     },
     get idleCordons() {
-      return cordons() ?? [];
+      return plans.cordons() ?? [];
     },
     get leftNodes() {
-      return left() ?? [];
+      return plans.left() ?? [];
     },
     get goingPools() {
       return goingPools();
@@ -96,6 +96,29 @@ export function assess(seen: Observed): Assessment {
     },
   };
   return assessment;
+}
+
+/** What cannot be told without a record, each when it is first asked for. */
+function plansOf(seen: Observed, facts: ClusterFacts | undefined, of: () => Assessment) {
+  const ofRecord = ofRecordOf(facts);
+  const configs = ofRecord((known) => planConfigs(seen, known));
+  return {
+    configs,
+    rollout: ofRecord((known) => chooseNext(of(), known, configs() ?? [])),
+    joining: ofRecord((known) => planMachines(of(), known)),
+    leaving: ofRecord((known) => planMembership(of(), known)),
+    risk: ofRecord((known) => beforeRemovals(of(), known)),
+    care: ofRecord((known) => planCare(of(), known)),
+    strays: ofRecord((known) => straysOf(of(), known)),
+    straying: ofRecord((known) => planStrays(of(), known)),
+    cordons: ofRecord((known) => idleCordons(of(), known)),
+    left: ofRecord((known) => leftNodes(of(), known)),
+  };
+}
+
+/** Members that are nobody's, where the members agree on who there is. */
+function straysOf({ seen, etcdMembership: view }: Assessment, facts: ClusterFacts): readonly StrayMember[] | undefined {
+  return facts.bootstrapDone === undefined || view.kind === "unsafe" ? undefined : strayMembers(seen, facts, view);
 }
 
 /** Every machine, by itself, by name and by pool. */

@@ -77,8 +77,7 @@ export function quorumWithout<A extends { readonly machine: MachineName }>(
     },
     settled: async (sending) => {
       const { all, memberId } = await judged(sending);
-      const isJoining = all.kind === "known" && all.learners.some(({ id }) => id === memberId);
-      const view = isJoining ? all : settled(all);
+      const view = settled(beside(all, memberId));
       if (all.kind === "known" && view.kind === "unsafe") throw gone(view.message);
     },
     quorum: async (sending) => {
@@ -90,6 +89,16 @@ export function quorumWithout<A extends { readonly machine: MachineName }>(
         throw gone(`without ${machine} etcd would lose its quorum: ${projection.message}`);
     },
   } as const satisfies Checks<Sending<A>>;
+}
+
+/** The same without a member that is joining, or has never started: that it is what disturbs the others does not keep it. */
+function beside(view: EtcdQuorum | EtcdDoubt, memberId: string | undefined): EtcdQuorum | EtcdDoubt {
+  if (view.kind === "unsafe") return view;
+  return {
+    ...view,
+    learners: view.learners.filter(({ id }) => id !== memberId),
+    voters: view.voters.filter(({ id, name }) => id !== memberId || name !== ""),
+  };
 }
 
 /** The machine shows a member of etcd as its own. */

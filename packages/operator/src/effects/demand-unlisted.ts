@@ -78,7 +78,7 @@ export function leftAlone({ action }: Asked, why: string): EffectError {
 }
 
 /** Names of the machines that a pool lists, whether their references lead anywhere or not. */
-function namesIn(pool: TalosControlPlane | TalosWorker): readonly MachineName[] {
+export function namesIn(pool: TalosControlPlane | TalosWorker): readonly MachineName[] {
   return (pool.spec?.metalSpec?.machines ?? []).flatMap(({ address, machineRef }) => [
     ...(address === undefined ? [] : [machineNameFor(pool.metadata.name, { kind: "address", address })]),
     ...(machineRef?.name === undefined ? [] : [machineNameFor(pool.metadata.name, { kind: "machineRef", name: machineRef.name })]),

@@ -22,6 +22,7 @@ export { lookAtNodes } from "./look-at-nodes.ts";
 export { rebootMachine } from "./reboot-machine.ts";
 export { removeFinalizer } from "./remove-finalizer.ts";
 export { removeMember } from "./remove-member.ts";
+export { removeStray } from "./remove-stray.ts";
 export { resetMachine } from "./reset-machine.ts";
 export { takeBundle } from "./take-bundle.ts";
 export { takeSnapshot } from "./take-snapshot.ts";

@@ -108,6 +108,21 @@ const alarmedBy = (kind: SeenAlarm["kind"], dbSizeBytes = 100): Given => {
   const looks = [0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running({ ...member(index, 3), ...etcd })] as const);
   return { looks: { ...healthy, ...Object.fromEntries(looks) } };
 };
+const stray = (n: number): Action => ({ kind: "RemoveStray", ...at(cp(1)), memberId: id(n) });
+/** Every member lists one more, which is nobody's. */
+const strange = {
+  looks: {
+    ...healthy,
+    ...Object.fromEntries(
+      [0, 1, 2].map((index) => {
+        const own = member(index, 3);
+        const nobodys = { id: id(9), name: "x", isLearner: false, peerUrls: ["https://10.0.0.9:2380"] };
+        return [`10.0.0.${index + 1}`, running({ ...own, members: [...(own.members ?? []), nobodys] })];
+      }),
+    ),
+  },
+  strays: new Set([id(9)]),
+} satisfies Given;
 const leaver = { left: [cp(3)] };
 const dead = { left: [cp(3)], looks: { ...healthy, "10.0.0.3": silent } };
 
@@ -175,6 +190,38 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
     { left: [cp(3)] },
     [withOpen(open(cp(3), "Reset")), { ...removal(3), memberId: id(9) } as Action],
     "S15",
+  ],
+  ["removes a member that is nobody's", strange, [withOpen(open(cp(1), "RemoveStray", { memberId: id(9) })), stray(9)], undefined],
+  [
+    "removes a stray beside another one that is down",
+    { looks: { ...strange.looks, "10.0.0.3": silent }, strays: new Set([id(9)]) },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(9) })), stray(9)],
+    "S10",
+  ],
+  ["removes a stray without an intent", strange, [stray(9)], "S11"],
+  [
+    "takes a member for a stray that a machine shows",
+    { strays: new Set([id(3)]) },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(3) })), stray(3)],
+    "S12",
+  ],
+  [
+    "takes a member for a stray that is that of a machine which is silent",
+    { ...dead, strays: new Set([id(3)]) },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(3) })), stray(3)],
+    "S12",
+  ],
+  [
+    "removes a stray under the intent of another removal",
+    strange,
+    [withOpen(open(cp(1), "RemoveMember", { memberId: id(9) })), stray(9)],
+    "S13",
+  ],
+  [
+    "removes a stray that was not seen for long",
+    { looks: strange.looks },
+    [withOpen(open(cp(1), "RemoveStray", { memberId: id(9) })), stray(9)],
+    "S13",
   ],
   ["defragments a member while etcd is full", alarmedBy("no-space"), [withOpen(open(cp(1), "Defragment")), defragment(1)], undefined],
   ["takes alarms back while every file has room", alarmedBy("no-space", 1), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], undefined],

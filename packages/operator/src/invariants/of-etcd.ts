@@ -4,15 +4,22 @@ import { despiteFull } from "../assess/quorum.ts";
 import { isClusterGoing, machineOf, onControlPlanes } from "./pass.ts";
 import type { DisruptiveAction, Pass, PassInvariant } from "./pass.ts";
 import type { Action } from "../model/effect.ts";
+import type { Look } from "../model/look.ts";
 
-type RemoveMember = Extract<Action, { readonly kind: "RemoveMember" }>;
+type Removal = Extract<Action, { readonly kind: "RemoveMember" | "RemoveStray" }>;
 
-function removals({ actions }: Pass): readonly RemoveMember[] {
-  return actions.filter((action) => action.kind === "RemoveMember");
+function removals({ actions }: Pass): readonly Removal[] {
+  return actions.filter((action) => action.kind === "RemoveMember" || action.kind === "RemoveStray");
 }
 
 /** What takes a member away for good, so that of two voters one may go, or is asked of the leader just before. */
-const leaving: ReadonlySet<DisruptiveAction["kind"]> = new Set(["ResetMachine", "LeaveEtcd", "RemoveMember", "ForfeitLeadership"]);
+const leaving: ReadonlySet<DisruptiveAction["kind"]> = new Set([
+  "ResetMachine",
+  "LeaveEtcd",
+  "RemoveMember",
+  "RemoveStray",
+  "ForfeitLeadership",
+]);
 
 function leaves(action: DisruptiveAction): boolean {
   return leaving.has(action.kind);
@@ -24,7 +31,7 @@ function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | unde
   const view = action.kind === "DefragmentMember" ? despiteFull(assessed.etcdMembership) : assessed.etcdMembership;
   if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
   const look = assessed.byName.get(name)?.look;
-  const member = action.kind === "RemoveMember" ? action.memberId : look?.kind === "running" ? look.etcd?.localMember : undefined;
+  const member = "memberId" in action ? action.memberId : look?.kind === "running" ? look.etcd?.localMember : undefined;
   const { voters } = view;
   if (member === undefined) return `${action.kind} is to go to ${name}, and nobody knows its member of etcd`;
   if (!voters.some(({ id }) => id === member)) return undefined;
@@ -34,6 +41,11 @@ function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | unde
   return left >= needed
     ? undefined
     : `${action.kind} on ${name} would leave ${left} healthy of ${voters.length} voters, and ${needed} are needed`;
+}
+
+function showsAnother(look: Look, memberId: string): boolean {
+  const own = look.kind === "running" ? look.etcd?.localMember : undefined;
+  return own !== undefined && own !== "none" && own !== memberId;
 }
 
 /** Defragmentations, and alarms that are taken back: one at a time, and never where data differ or a file that is told has no room. */
@@ -87,10 +99,14 @@ export const ofEtcd: readonly PassInvariant[] = [
     id: "S12",
     says: "No member of a machine that is wanted is removed from etcd.",
     broken(pass) {
-      const { machines } = pass.assessed;
-      for (const { machine, memberId } of removals(pass)) {
-        const owner = machines.find(
-          ({ declared, look }) => declared.name === machine || (look.kind === "running" && look.etcd?.localMember === memberId),
+      const { machines, former } = pass.assessed;
+      for (const { kind, machine, memberId } of removals(pass)) {
+        const isStray = kind === "RemoveStray";
+        // What belongs to nobody is not that of a machine that leaves, either, whether it answers or not.
+        const owner = (isStray ? [...machines, ...former] : machines).find(
+          ({ declared, look, fact }) =>
+            (look.kind === "running" && look.etcd?.localMember === memberId) ||
+            (isStray ? fact?.memberId === memberId && !showsAnother(look, memberId) : declared.name === machine),
         );
         if (owner !== undefined) return `member ${memberId} is to be removed, which is that of ${owner.declared.name}`;
       }
@@ -99,17 +115,24 @@ export const ofEtcd: readonly PassInvariant[] = [
   },
   {
     id: "S13",
-    says: "Only the member of a machine that is written down as gone is removed from etcd.",
+    says: "Only the member of a machine that is written down as gone is removed from etcd, or one that was nobody's in looks that lie apart.",
     broken(pass) {
-      const stray = removals(pass).find(
-        ({ machine, memberId }) =>
+      const found = removals(pass).find(
+        ({ kind, machine, memberId }) =>
           !(pass.after?.intents ?? []).some(
-            (intent) => intent.machine === machine && (intent.what === "Reset" || intent.memberId === memberId),
+            ({ what, ...intent }) =>
+              intent.machine === machine &&
+              (kind === "RemoveStray" ? what === kind && intent.memberId === memberId : what === "Reset" || intent.memberId === memberId),
           ),
       );
-      return stray === undefined
-        ? undefined
-        : `member ${stray.memberId} is to be removed as that of ${stray.machine}, and no intent says so`;
+      if (found !== undefined)
+        return `member ${found.memberId} is to be removed ${found.kind === "RemoveStray" ? "through" : "as that of"} ${found.machine}, and no intent says so`;
+      // Who goes on with what another process wrote down goes by what that one saw.
+      const isBegun = (memberId: string): boolean => (pass.before?.intents ?? []).some((intent) => intent.memberId === memberId);
+      const early = removals(pass).find(
+        ({ kind, memberId }) => kind === "RemoveStray" && !isBegun(memberId) && pass.assessed.seen.strays?.has(memberId) !== true,
+      );
+      return early === undefined ? undefined : `member ${early.memberId} is to be removed, and was nobody's for too short a while`;
     },
   },
   {

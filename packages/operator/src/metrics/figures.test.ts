@@ -35,6 +35,7 @@ function everything() {
         { role: "worker", stage: "running" },
       ],
       members: [{ isLearner: false }, { isLearner: true }],
+      strays: [{ namespace: "ns", name: "demo", count: 1 }],
       openEffects: 2,
       files: [{ namespace: "ns", name: "demo", machine: "a", sizeBytes: 2_000, inUseBytes: 500 }],
       alarms: [{ namespace: "ns", name: "demo", alarm: "no-space" }],
@@ -112,8 +113,10 @@ describe("figures of the operator", () => {
     assert.deepEqual(lines(registry.text(), "talos_operator_etcd_alarms"), [
       'talos_operator_etcd_alarms{namespace="ns",name="demo",alarm="no-space"} 1',
     ]);
+    const strays = (): readonly string[] => lines(registry.text(), "talos_operator_etcd_stray_members");
+    assert.deepEqual(strays(), ['talos_operator_etcd_stray_members{namespace="ns",name="demo"} 1']);
     endClusters();
-    assert.deepEqual([...shown(), ...lines(registry.text(), "talos_operator_etcd_alarms")], []);
+    assert.deepEqual([...shown(), ...lines(registry.text(), "talos_operator_etcd_alarms"), ...strays()], []);
   });
 
   it("of the published contract are exactly these series (A060-A064)", () => {

@@ -10,6 +10,8 @@ export interface ClusterFigures {
   readonly members: readonly { readonly isLearner: boolean }[];
   /** Effects that are written down and whose outcome is not seen yet. */
   readonly openEffects: number;
+  /** How many of them belong to no machine, where any does. */
+  readonly strays: readonly { readonly namespace: string; readonly name: string; readonly count: number }[];
   readonly files: readonly EtcdFileFigures[];
   /** Kinds of alarms that its etcd raises, each once. */
   readonly alarms: readonly { readonly namespace: string; readonly name: string; readonly alarm: string }[];
@@ -183,14 +185,20 @@ function etcdFigures(registry: MetricsRegistry, most: number): (all: readonly Cl
     help: "1 for an alarm that etcd raises now.",
     labels: ["namespace", "name", "alarm"],
   });
+  const strays = registry.gauge({
+    name: "talos_operator_etcd_stray_members",
+    help: "Members of etcd that belong to no machine.",
+    labels: ["namespace", "name"],
+  });
   return (all) => {
     memberCounts.set(all.flatMap((one) => one.members.map(({ isLearner }) => ({ kind: isLearner ? "learner" : "voter" }))));
-    for (const gauge of [size, inUse, alarms]) gauge.clear();
+    for (const gauge of [size, inUse, alarms, strays]) gauge.clear();
     for (const { sizeBytes, inUseBytes, ...file } of all.flatMap(({ files }) => files).slice(0, most)) {
       size.with(file).set(sizeBytes);
       inUse.with(file).set(inUseBytes);
     }
     for (const alarm of all.flatMap((one) => one.alarms)) alarms.with(alarm).set(1);
+    for (const { count, ...cluster } of all.flatMap((one) => one.strays)) strays.with(cluster).set(count);
   };
 }
 

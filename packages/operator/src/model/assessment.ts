@@ -1,6 +1,7 @@
 import type { ReasonOf, TalosWorker } from "@talos-operator/api";
 import type { SeenConfig } from "./config.ts";
 import type { EtcdDoubt, EtcdQuorum } from "./etcd.ts";
+import type { EtcdMember } from "./look.ts";
 import type { MachineName } from "./machine.ts";
 import type { Observed, SeenMachine } from "./observation.ts";
 import type {
@@ -51,6 +52,15 @@ export interface AssessedMachine extends SeenMachine {
  */
 export type KeysState = "sound" | "in-doubt" | "lost";
 
+/** A member of etcd that no machine shows, and that is nobody's as far as is known. */
+export interface StrayMember {
+  readonly member: EtcdMember;
+  /** A machine that may be it all the same. */
+  readonly mayBeOf?: MachineName;
+  /** The record was made anew: there may be machines that it does not know. */
+  readonly isForgotten?: true;
+}
+
 /** The machines of one worker pool. */
 export interface AssessedPool {
   readonly worker: TalosWorker | undefined;
@@ -100,6 +110,10 @@ export interface Assessment {
   readonly leaving: RemovalStep | undefined;
   /** What of a snapshot of etcd before running control planes leave is the case; `undefined` = none that has a vote does. */
   readonly beforeRisk: BeforeRisk | undefined;
+  /** Members of etcd that belong to no machine; `undefined` = nobody can say now. */
+  readonly strays: readonly StrayMember[] | undefined;
+  /** What is done about them; `undefined` = there are none, or no record. */
+  readonly straying: CareStep | undefined;
   /** How etcd is looked after; `undefined` = there is nothing to do, or no record. */
   readonly care: CareStep | undefined;
   /** What is done about the machines of worker pools that are deleted while their cluster stays; `undefined` = nothing, and nothing is waited for. */

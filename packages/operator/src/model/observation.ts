@@ -136,6 +136,8 @@ export interface Observed {
   readonly riskWord?: string;
   /** Snapshots of etcd and who takes them; absent = no control plane leaves, or this operator takes no backups. */
   readonly snapshots?: SeenSnapshots;
+  /** Members of etcd that have belonged to no machine for long enough, by a timer and in every pass since; absent = none have. */
+  readonly strays?: ReadonlySet<string>;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */
   readonly requireFingerprint: boolean;
 }

@@ -36,8 +36,19 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   return pending === undefined ? plan : { ...plan, pending: pending.message };
 }
 
+/** Every member that is told: one that is nobody's still is, by the time its turn comes. */
+function membersOf({ machines }: Observed): ReadonlySet<string> {
+  return new Set(machines.flatMap(({ look }) => (look.kind === "running" ? (look.etcd?.members ?? []).map(({ id }) => id) : [])));
+}
+
 function playForward(from: Observed, rules: readonly Rule[]): Plan {
-  let seen: Observed = withAssumedNodes({ ...withoutSnapshot(from), ...accessOf(from), mode: "reconcile", mayDisturb: true });
+  let seen: Observed = withAssumedNodes({
+    ...withoutSnapshot(from),
+    ...accessOf(from),
+    mode: "reconcile",
+    mayDisturb: true,
+    strays: membersOf(from),
+  });
   const steps: Step[] = [];
   let waiting: Waiting | undefined;
   let last = "";

@@ -22,6 +22,7 @@ import type { StoredAccess } from "../secrets/access-store.ts";
 import type { StoredBundle } from "../secrets/bundle-store.ts";
 import { LiveConfigs } from "../procedures/configure/live-configs.ts";
 import { Soaks } from "../procedures/configure/soaks.ts";
+import { Sightings } from "../procedures/strays/sightings.ts";
 import { OwnTimes } from "../record/own-times.ts";
 import type { Look } from "../model/look.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
@@ -137,6 +138,8 @@ export class ClusterSession {
   /** Machines that were sent something which disturbs them. */
   readonly soaks: Soaks;
 
+  /** Members of etcd that belong to no machine. */
+  readonly strays: Sightings;
   /** Open intents whose times are another clock's. */
   readonly ownTimes = new OwnTimes();
 
@@ -148,6 +151,7 @@ export class ClusterSession {
     this.since = ports.clock.now();
     this.configs = new LiveConfigs(ports);
     this.soaks = new Soaks(ports.timers);
+    this.strays = new Sightings(ports.timers);
     this.workload =
       ports.workload === undefined
         ? undefined
@@ -339,8 +343,8 @@ export class ClusterSession {
   }
 
   /** All of it, as a pass sees it. */
-  remembered(): Pick<Observed, "sent" | "notes"> {
-    return { sent: this.#sent, notes: this.#notes };
+  remembered(): Pick<Observed, "sent" | "notes" | "strays"> {
+    return { sent: this.#sent, notes: this.#notes, ...(this.strays.count === 0 ? {} : { strays: this.strays.long() }) };
   }
 
   /** Before an intent is written down: what is sent later was sent under it. */
@@ -383,6 +387,7 @@ export class ClusterSession {
     this.heldBundle = undefined;
     this.configs.close();
     this.soaks.close();
+    this.strays.close();
     this.#letKeysGo();
     this.#ports.makingKeys.delete(this);
     this.#serviceAccount = { key: undefined, isBeingMade: false };

@@ -118,7 +118,8 @@ export class Clusters {
   }
 
   /** Takes what a pass has seen of the cluster. @returns what was known of it before */
-  saw(cluster: Cluster, { seen, facts, keys }: Assessment): Pick<Cluster, "machines" | "facts"> {
+  saw(cluster: Cluster, assessed: Assessment): Pick<Cluster, "machines" | "facts"> {
+    const { seen, facts, keys } = assessed;
     const before = { machines: cluster.machines, facts: cluster.facts };
     const { namespace } = cluster.key;
     for (const { declared } of [...seen.machines.filter(({ declared: one }) => !isNameTaken(one)), ...seen.former])
@@ -128,6 +129,7 @@ export class Clusters {
     cluster.areKeysInDoubt = keys !== "sound";
     cluster.isUnread = seen.record.kind === "unknown";
     cluster.importing = importingOf(seen);
+    if (seen.mode === "reconcile") cluster.session.strays.saw(assessed.strays?.map(({ member }) => member.id));
     return before;
   }
 
@@ -220,6 +222,7 @@ export function clusterFigures({ key: { namespace = "", name }, machines, sessio
       stage: look.kind === "running" ? (look.stage ?? look.kind) : look.kind,
     })),
     members: foundedBy(looks)?.members ?? [],
+    strays: session.strays.count === 0 ? [] : [{ namespace, name, count: session.strays.count }],
     openEffects: facts?.intents.length ?? 0,
     files: etcds.flatMap(({ machine, etcd: { dbSizeBytes: sizeBytes, dbInUseBytes: inUseBytes } }) =>
       sizeBytes === undefined || inUseBytes === undefined ? [] : [{ namespace, name, machine, sizeBytes, inUseBytes }],

@@ -10,8 +10,12 @@ import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Said } from "../model/plans.ts";
 
-/** How etcd is, as its members tell it: each one asked for its own list. */
-export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
+/**
+ * How etcd is, as its members tell it: each one asked for its own list.
+ *
+ * @param stray what is the case with a member that belongs to no machine, without a full stop
+ */
+export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdHealthy">> {
   const facts = factsOf(seen);
   const pending = importWaits(seen);
   if (pending !== undefined) {
@@ -63,14 +67,9 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
       reason: "MemberMissing",
       message: `${twin.machine.declared.name} shows the etcd member of another machine, and has none of its own.`,
     };
-  // Members on their way out are the condition Removing's.
-  const listed = new Set(seen.machines.map((machine) => machine.declared.name));
-  const leaving = new Set(facts.machines.flatMap(({ name, memberId }) => (listed.has(name) ? [] : (memberId ?? []))));
-  for (const { look } of seen.former)
-    if (look.kind === "running" && look.etcd?.localMember !== undefined) leaving.add(look.etcd.localMember);
+  const leaving = leavingMembers(seen, facts);
   const foreign = first?.members.find((member) => !owned.has(member.id) && !leaving.has(member.id));
-  if (foreign !== undefined)
-    return { reason: "MemberUnexpected", message: `Member ${foreign.name || foreign.id} belongs to no machine of this cluster.` };
+  if (foreign !== undefined) return unexpected(foreign, stray);
   const unhealthy = answering.find((one) => !one.etcd.isHealthy);
   if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
   const alarmed = alarmedMember(answering.map(({ machine, etcd }) => ({ machine: machine.declared.name, etcd })));
@@ -89,6 +88,23 @@ export function etcdHealth(seen: Observed): Said<ReasonOf<"EtcdHealthy">> {
   const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
   const untilGone = more === 0 ? "" : ` ${more} of them vote${more === 1 ? "s" : ""} until ${more === 1 ? "it leaves" : "they leave"}.`;
   return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
+}
+
+/** Members on their way out are the condition Removing's. */
+function leavingMembers(seen: Observed, facts: ClusterFacts): ReadonlySet<string> {
+  const listed = new Set(seen.machines.map((machine) => machine.declared.name));
+  const leaving = new Set(facts.machines.flatMap(({ name, memberId }) => (listed.has(name) ? [] : (memberId ?? []))));
+  for (const { look } of seen.former)
+    if (look.kind === "running" && look.etcd?.localMember !== undefined) leaving.add(look.etcd.localMember);
+  return leaving;
+}
+
+function unexpected({ id, name }: EtcdMember, stray: string | undefined): Said<"MemberUnexpected"> {
+  const message =
+    stray === undefined
+      ? `Member ${name || id} belongs to no machine of this cluster.`
+      : `Of etcd, ${stray}. See docs/runbooks/stray-member.md.`;
+  return { reason: "MemberUnexpected", message };
 }
 
 /** A control plane that tells the members of etcd. */

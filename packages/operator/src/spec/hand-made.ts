@@ -5,7 +5,7 @@ import type { AddressKnowledge } from "./declared.ts";
 import type { AddressProblem, DeclaredMachine, MachineSettings } from "../model/machine.ts";
 
 /** True for a TalosMachine that no pool made. */
-function isHandMade({ metadata }: TalosMachine): boolean {
+export function isHandMade({ metadata }: TalosMachine): boolean {
   return !(metadata.ownerReferences ?? []).some((reference) => reference.controller === true);
 }
 

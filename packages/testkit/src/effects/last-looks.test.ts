@@ -368,6 +368,79 @@ play("RemoveMember", everywhere, {
   also: { "an intent on another machine": () => ({ record: withOnly(removing({ machine: fact("10.0.0.2").name })) }) },
 });
 
+const STRAY = "00000000000000ff";
+/** Every member lists one more, at an address of nobody's. @param over.learns a machine whose member has no vote yet @param over.by who lists it; default everybody */
+const strange = (over: { readonly isLearner?: boolean; readonly at?: string; readonly learns?: string; readonly by?: string } = {}): Lie => ({
+  method: "EtcdMemberList",
+  ...(over.by === undefined ? {} : { address: over.by }),
+  tell: (reply: { readonly messages: readonly { members: readonly { readonly id: bigint; isLearner: boolean }[] }[] }) => {
+    for (const message of reply.messages) {
+      const [first] = message.members;
+      for (const member of message.members)
+        if (over.learns !== undefined) member.isLearner = member.id === BigInt(`0x${fact(over.learns).memberId ?? ""}`);
+      const own = {
+        id: BigInt(`0x${STRAY}`),
+        hostname: "nobodys",
+        isLearner: over.isLearner === true,
+        peerUrls: [`https://${over.at ?? "10.0.0.99"}:2380`],
+      };
+      if (first !== undefined) message.members = [...message.members, { ...first, ...own }];
+    }
+    return reply;
+  },
+});
+const straying = (over: Partial<IntentFact> = {}): IntentFact => open("RemoveStray", "10.0.0.1", { memberId: STRAY, ...over });
+play("RemoveStray", everywhere, {
+  action: () => ({ kind: "RemoveStray", ...target("10.0.0.1"), memberId: STRAY }),
+  before: () => withOnly(straying()),
+  seen: () => seen,
+  always: () => ({ lies: [strange()] }),
+  sends: "EtcdRemoveMemberByID 10.0.0.1",
+  heldBackBy: {
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.1")(withOnly(straying())(facts)) }),
+    agreement: () => ({ lies: [strange({ by: "10.0.0.1" })] }),
+    settled: () => ({ lies: [strange({ learns: "10.0.0.2" })] }),
+    // Where the others are enough to know etcd by, they are enough without a member that nobody shows.
+    quorum: () => {
+      const { memberId = "" } = fact("10.0.0.2");
+      return {
+        action: { kind: "RemoveStray", ...target("10.0.0.1"), memberId },
+        before: withOnly(straying({ memberId })),
+        lies: [],
+        cut: ["10.0.0.3"],
+        beside: ["nobodys"],
+      };
+    },
+    nobodys: () => ({ lies: [strange({ isLearner: true, at: "10.0.0.3" })], cut: ["10.0.0.3"] }),
+    sameList: () => ({
+      stored: storedAs<TalosControlPlane>("TalosControlPlane", ({ spec }) => ({
+        spec: { ...spec, metalSpec: { machines: [...(spec?.metalSpec?.machines ?? []), { address: "10.0.0.9" }] } },
+      })),
+    }),
+    member: () => ({ record: withOnly(straying({ memberId: "0000000000000001" })) }),
+    uuid: () => ({ record: withOnly(straying({ uuid: "another" })) }),
+    ...lastRows<"RemoveStray">(everywhere, () => ({ record: withOnly({ ...straying(), what: "RemoveMember" }) })),
+  },
+  also: {
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "a machine made by hand meanwhile": () => ({
+      stored: storedAs<KubeObject & { readonly items: readonly object[] }>("TalosMachineList", ({ items }) => ({
+        items: [...items, { metadata: { name: "by-hand" }, spec: { endpoint: "10.0.0.9", controlPlaneRef: { name: "demo" } } }],
+      })),
+    }),
+    "a control plane that goes": () => ({
+      stored: storedAs("TalosControlPlane", ({ metadata }) => ({ metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } })),
+    }),
+  },
+});
+
+test("a learner of nobody's is removed while it is what keeps etcd from being settled", async () => {
+  const action: Action = { kind: "RemoveStray", ...target("10.0.0.1"), memberId: STRAY };
+  const sent = await world.send(action, seen, withOnly(straying()), { lies: [strange({ isLearner: true })] });
+  assert.deepEqual(sent, ["EtcdRemoveMemberByID 10.0.0.1"]);
+});
+
 /** The same pool with something that needs no boot in it. */
 function changed(
   address: "10.0.1.1" | "10.0.0.2",

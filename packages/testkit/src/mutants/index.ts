@@ -21,6 +21,7 @@ import type { Mutant } from "./mutant.ts";
 import { passInvariantFaults } from "./pass-invariants.ts";
 import { proofs } from "./proofs.ts";
 import { snapshotBeforeRiskFaults } from "./snapshot-before-risk.ts";
+import { strayMembers } from "./stray-members.ts";
 import { walks } from "./walks.ts";
 import { whoseItIs } from "./whose-it-is.ts";
 import { writeGuards } from "./write-guards.ts";
@@ -32,6 +33,7 @@ export const mutants: readonly Mutant[] = [
   ...laterLife,
   ...disruption,
   ...etcdCare,
+  ...strayMembers,
   ...passInvariantFaults,
   ...walks,
   ...knownFaults,

@@ -12,7 +12,7 @@ const READ_JUST_BEFORE_MS = 5_000;
 const KNOWN_DOWN_MS = 90_000;
 
 /** Least time between the first sight of a member nobody owns and its removal. */
-const ORPHAN_GRACE_MS = 30_000;
+const ORPHAN_GRACE_MS = 60_000;
 
 /** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
 const MODE_REBOOT = 0;
@@ -108,7 +108,8 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   ): { readonly address: string; readonly memberId: string | undefined } {
     if (effect !== "T8") return { address, memberId: machineAt(address).state.etcd.data?.memberId };
     const memberId = (request as { readonly memberId: bigint }).memberId.toString(16).padStart(16, "0");
-    const [owner] = owners.get(memberId) ?? [];
+    // A member that was never one of the cluster's machines concerns nobody but who is asked.
+    const owner = [...(owners.get(memberId) ?? [])].find((one) => stage.everMachines.has(one));
     return { address: owner ?? "", memberId };
   }
 
@@ -149,12 +150,13 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     for (const address of owners.get(memberId) ?? [])
       if (wanted.includes(address) && machineAt(address).state.etcd.data?.memberId === memberId)
         report("S12", `member ${memberId} is removed, which is that of ${address}, which is still wanted`);
-    if (!owners.has(memberId) && now() - (firstSeen.get(memberId) ?? now()) < ORPHAN_GRACE_MS)
+    const isOurs = [...(owners.get(memberId) ?? [])].some((address) => stage.everMachines.has(address));
+    if (!isOurs && now() - (firstSeen.get(memberId) ?? now()) < ORPHAN_GRACE_MS)
       report("S13", `member ${memberId} is removed before it was known for long that nobody owns it`);
     const peer = wanted.find((address) => member?.peerUrl.includes(`//${address}:`));
     if (
       peer !== undefined &&
-      !owners.has(memberId) &&
+      !isOurs &&
       machineAt(peer).state.power === "on" &&
       machineAt(peer).state.etcd.data === undefined
     )

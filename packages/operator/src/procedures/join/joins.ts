@@ -46,9 +46,13 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   // etcd calls its members by host name; what is listed, and what is told elsewhere, are machines.
   const machineOf = (voter: EtcdVoter): MachineName =>
     voter.machine ?? facts.machines.find(({ memberId }) => memberId === voter.id)?.name ?? voter.name;
-  const waysOut = unknown.map(
-    (voter) =>
-      ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
+  const goesByItself = (voter: EtcdVoter): boolean =>
+    assessed.strays?.some(({ member, mayBeOf, isForgotten }) => member.id === voter.id && mayBeOf === undefined && isForgotten !== true) ===
+    true;
+  const waysOut = unknown.map((voter) =>
+    goesByItself(voter)
+      ? ` The member ${voter.name || voter.id} belongs to no machine, and is removed when that is still so minutes later.`
+      : ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
   );
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map(machineOf).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
 }

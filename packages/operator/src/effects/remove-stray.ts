@@ -1,0 +1,127 @@
+import { talosControlPlaneResource, talosMachineResource } from "@talos-operator/api";
+import type { TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import type { TalosErrorCode } from "@talos-operator/talos/client";
+import { EffectError } from "../errors.ts";
+import { strayMembers } from "../assess/stray-members.ts";
+import { isHandMade } from "../spec/hand-made.ts";
+import { withEtcd, withFacts } from "../planning/afterwards-machines.ts";
+import { onMachine } from "../planning/step-of.ts";
+import { factsOf, intentOn, withoutIntent } from "../record/facts.ts";
+import type { MachineName } from "../model/machine.ts";
+import { noteNotSent } from "./attempt.ts";
+import { rememberedAs } from "./define.ts";
+import type { Sending } from "./define.ts";
+import { sameMachine } from "./demand-machine.ts";
+import { membersNow, quorumWithout } from "./demand-quorum.ts";
+import { namesIn } from "./demand-unlisted.ts";
+import { unpaused } from "./demand-unpaused.ts";
+import { acceptedPauseMs } from "./reset-machine.ts";
+import { defineSend } from "./send-to-machine.ts";
+
+interface RemoveStray {
+  /** Through whom. */
+  readonly machine: MachineName;
+  readonly address: string;
+  readonly ifUuid: string;
+  readonly memberId: string;
+}
+
+declare module "../model/effect.ts" {
+  interface EffectParameters {
+    /** Takes a member that belongs to no machine out of etcd's list. Asked of a healthy member, on which the intent stands. */
+    RemoveStray: RemoveStray;
+  }
+}
+
+const refusals: readonly TalosErrorCode[] = ["NOT_FOUND", "PERMISSION_DENIED", "FAILED_PRECONDITION", "UNIMPLEMENTED", "NODE_FAILED"];
+const retry = { word: "RemoveStray", refusals, pauseMs: acceptedPauseMs } as const;
+
+/** The control plane as it is stored now, and the machines that are its own by hand. */
+const listNow = async ({ effects: { client, seen } }: Sending) => {
+  const { namespace = "", name } = seen.controlPlane.metadata;
+  const [controlPlane, machines] = await Promise.all([
+    client.resource<TalosControlPlane>(talosControlPlaneResource).tryGet({ namespace, name }),
+    client.resource<TalosMachine>(talosMachineResource).list({ namespace }),
+  ]);
+  const byHand = machines.items.filter((machine) => isHandMade(machine) && machine.spec?.controlPlaneRef?.name === name);
+  return { controlPlane, byHand: byHand.map(({ metadata }) => metadata.name) };
+};
+
+/**
+ * Takes a member that belongs to no machine out of etcd's list.
+ *
+ * Talos hands the id to etcd and looks at nothing, so the whole guard is here: by what every control plane shows now the member is nobody's and nobody may be it, the
+ * list of machines is the one that this was decided on, the others keep their quorum, and the record holds this very intent. A repetition is harmless: the id
+ * never comes back.
+ */
+export const removeStray = defineSend("RemoveStray", {
+  inventory: "T8",
+  machine: ({ machine }) => machine,
+  whom: ({ memberId }) => memberId,
+  address: ({ address }) => address,
+  disrupts: "etcd member",
+  intent: "RemoveStray",
+  retry,
+  before: { unpaused },
+  checks: {
+    sameMachine,
+    ...quorumWithout<RemoveStray>("leaves", ({ machine, memberId }) => ({ machine, memberId })),
+    nobodys: async (connected) => {
+      const { memberId } = connected.action;
+      const { seen, view } = await connected.ask(membersNow);
+      if (view.kind === "unsafe") return;
+      const stray = strayMembers(seen, connected.effects.facts(), view).find(({ member }) => member.id === memberId);
+      if (stray === undefined || stray.mayBeOf !== undefined || stray.isForgotten === true)
+        throw new EffectError("PRECONDITION_GONE", `member ${memberId} belongs to a machine of this cluster, or may`);
+    },
+    sameList: async (connected) => {
+      const { controlPlane, byHand } = await connected.ask(listNow);
+      const { seen } = connected.effects;
+      const known = new Set(seen.machines.map(({ declared }) => declared.name));
+      const isSame =
+        controlPlane?.metadata.uid === seen.controlPlane.metadata.uid &&
+        controlPlane?.metadata.deletionTimestamp === undefined &&
+        [...(controlPlane === undefined ? [] : namesIn(controlPlane)), ...byHand].every((name) => known.has(name));
+      if (!isSame) throw new EffectError("PRECONDITION_GONE", "other machines are listed by now");
+    },
+  },
+  record: {
+    member: (facts, { machine, memberId }) => intentOn(facts, machine, "RemoveStray")?.memberId === memberId,
+    uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "RemoveStray")?.uuid === ifUuid,
+  },
+  doing: "Removing etcd member of nobody",
+  send: ({ client, action }, options) => client.etcdRemoveMemberById(action.memberId, options),
+  taken: ({ action: { memberId }, effects }) =>
+    effects.event(
+      effects.seen.controlPlane,
+      "Reconciling",
+      "RemoveStray",
+      `Member ${memberId}, which belongs to no machine of this cluster, was removed from etcd.`,
+    ),
+  ended(ending, { action: { machine, memberId }, effects }) {
+    const key = rememberedAs({ retry }, memberId);
+    if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
+    if (ending.kind !== "refused") return;
+    // Somebody was first: what was wanted.
+    if (ending.code === "NOT_FOUND") effects.session.noteSent(key, "answered", "");
+    else
+      effects.event(
+        effects.seen.controlPlane,
+        "MemberRemovalFailed",
+        "RemoveStray",
+        `${machine} refused to remove member ${memberId}, which belongs to no machine: ${ending.words}`,
+      );
+  },
+  lastly: ({ action, effects }) => effects.session.nudge(action.machine),
+  step: ({ machine, memberId }) =>
+    onMachine(
+      "membership",
+      machine,
+      (named) => `Remove member ${memberId} of etcd, which belongs to no machine of this cluster, through ${named}.`,
+    ),
+  afterwards(seen, { machine, memberId }) {
+    const facts = factsOf(seen);
+    const without = withEtcd(seen, (etcd, members) => ({ ...etcd, members: members.filter(({ id }) => id !== memberId) }));
+    return facts === undefined ? without : withFacts(without, withoutIntent(facts, machine, "RemoveStray"));
+  },
+});
