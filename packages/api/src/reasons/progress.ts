@@ -129,10 +129,16 @@ export const etcdHealthy = {
       when: "Etcd's files have reached their quota (NOSPACE): Kubernetes can write nothing.",
       next: "Nothing while members are defragmented; else what the message says. The runbook etcd-no-space says more.",
     },
+    ReplacingMember: {
+      status: "False",
+      release: "itself",
+      when: "The data of one member are not those of the majority (CORRUPT): it leaves etcd and joins anew, after a snapshot of another member. Nothing is written meanwhile.",
+      next: "Nothing; reboot no control plane before. The runbook etcd-corrupt says more.",
+    },
     DataCorrupt: {
       status: "False",
       release: "person",
-      when: "The data of etcd's members differ (CORRUPT): nothing is written, and nothing is done to any control plane.",
+      when: "The data of etcd's members differ (CORRUPT), and the wrong ones cannot be replaced: nothing is written, and nothing is done to any control plane.",
       next: "Follow the runbook etcd-corrupt; reboot no control plane before.",
     },
     Defragmenting: {

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { alarmedMember, isOnlyFull, raisedBy } from "./alarmed.ts";
+import { alarmedMember, beneathAlarms, raisedBy } from "./alarmed.ts";
 import type { TellingMember } from "./alarmed.ts";
+import type { EtcdQuorum } from "../model/etcd.ts";
 import type { SeenAlarm } from "../model/look.ts";
 
 const text = "memberID:10627508175174891110 alarm:CORRUPT";
 const id = "0000000000000007";
+const other = "0000000000000008";
 const corruptOf = (member: string): SeenAlarm => ({ member, kind: "corrupt" });
 const fullOf = (member: string): SeenAlarm => ({ member, kind: "no-space" });
 const tells = (machine: string, localMember: string, alarms = [text], raised: readonly SeenAlarm[] = []): TellingMember => ({
@@ -25,15 +27,32 @@ describe("an alarm of etcd", () => {
     const one = tells("a", id, [text, "x"], [corruptOf(id), fullOf(id)]);
     assert.deepEqual(raisedBy([one, tells("b", id, [text], [corruptOf(id)])]), [corruptOf(id), fullOf(id)]);
   });
+  const view: EtcdQuorum = {
+    kind: "known",
+    members: [id, other].map((one) => ({ id: one, name: one, isLearner: false, peerUrls: [] })),
+    voters: [id, other].map((one) => ({ id: one, name: one, machine: one, isHealthy: true })),
+    learners: [],
+    leader: other,
+    healthy: 2,
+    needed: 2,
+  };
   for (const [what, etcd, want] of [
-    ["nothing", {}, true],
-    ["files that are full", { alarms: ["a", "b"], raised: [fullOf(id), fullOf("1")] }, true],
-    ["data that differ", { alarms: ["a"], raised: [corruptOf(id)] }, false],
-    ["both", { alarms: ["a", "b"], raised: [fullOf(id), corruptOf(id)] }, false],
-    ["an alarm that nobody knows", { alarms: ["a"], raised: [{ member: id, kind: "unknown" }] }, false],
-    ["something in its own words", { alarms: ["a", "etcdserver: too old"], raised: [fullOf(id)] }, false],
+    ["nothing", {}, "full"],
+    ["files that are full", { alarms: ["a", "b"], raised: [fullOf(id), fullOf("1")] }, "full"],
+    ["data that differ", { alarms: ["a"], raised: [corruptOf(id)] }, `wrong: ${id}`],
+    ["both", { alarms: ["a", "b"], raised: [fullOf(id), corruptOf(id)] }, `wrong: ${id}`],
+    ["data of a member that is gone", { alarms: ["a"], raised: [corruptOf("00000000000000aa")] }, "full"],
+    ["data of one that is gone and of one that is not", { alarms: ["a", "b"], raised: [corruptOf("aa"), corruptOf(id)] }, `wrong: ${id}`],
+    ["data that differ without a majority", { alarms: ["a", "b"], raised: [corruptOf(id), corruptOf("0".repeat(16))] }, "unknown"],
+    ["an alarm that nobody knows", { alarms: ["a"], raised: [{ member: id, kind: "unknown" }] }, "unknown"],
+    ["something in its own words", { alarms: ["a", "etcdserver: too old"], raised: [fullOf(id)] }, "unknown"],
   ] as const)
-    test(`${what} is ${want ? "" : "not "}what a full etcd complains of`, () => assert.equal(isOnlyFull(etcd), want));
+    test(`${what}: ${want}`, () => {
+      const { beneath, corrupt } = beneathAlarms([{ etcd: { localMember: id, ...etcd } }], view);
+      assert.equal(beneath !== undefined ? "full" : corrupt === undefined ? "unknown" : `wrong: ${corrupt.members.join()}`, want);
+      if (corrupt !== undefined)
+        assert.deepEqual([corrupt.view.healthy, corrupt.view.voters.map(({ isHealthy }) => isHealthy)], [1, [false, true]]);
+    });
   test("of a member that nobody who answers has is told by its teller", () => {
     assert.equal(alarmedMember([tells("a", "0000000000000001"), tells("b", "0000000000000002")])?.machine, "a");
   });

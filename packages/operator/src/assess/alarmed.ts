@@ -1,3 +1,4 @@
+import type { EtcdDoubt, EtcdQuorum } from "../model/etcd.ts";
 import type { SeenAlarm, SeenEtcd } from "../model/look.ts";
 
 /** What an answering control plane tells of etcd. */
@@ -24,7 +25,22 @@ export function raisedBy(telling: readonly Pick<TellingMember, "etcd">[]): reado
   return [...new Map(all.map((alarm) => [`${alarm.member} ${alarm.kind}`, alarm])).values()];
 }
 
-/** It complains of nothing but files that are full, if of anything. */
-export function isOnlyFull({ alarms = [], raised = [] }: Pick<SeenEtcd, "alarms" | "raised">): boolean {
-  return alarms.length <= raised.length && raised.every(({ kind }) => kind === "no-space");
+/** All 0: the data of members differ, and no majority says whose are right. */
+const NOBODY = /^0*$/;
+
+/**
+ * What is left of etcd beneath its alarms, for whoever cures them. Pure. Nothing where a member complains of what nobody knows, or data differ without a majority: no
+ * member is the wrong one then. An alarm outlives its member; of one that etcd lists no more nothing is left to cure.
+ */
+export function beneathAlarms(telling: readonly Pick<TellingMember, "etcd">[], view: EtcdQuorum): Pick<EtcdDoubt, "beneath" | "corrupt"> {
+  const isKnown = telling.every(
+    ({ etcd: { alarms = [], raised = [] } }) => alarms.length <= raised.length && raised.every(({ kind }) => kind !== "unknown"),
+  );
+  if (!isKnown) return {};
+  const wrong = raisedBy(telling).flatMap(({ kind, member }) => (kind === "corrupt" ? [member] : []));
+  if (wrong.some((id) => NOBODY.test(id))) return {};
+  const members = wrong.filter((id) => view.members.some((member) => member.id === id));
+  if (members.length === 0) return { beneath: view };
+  const voters = view.voters.map((voter) => (members.includes(voter.id) ? { ...voter, isHealthy: false } : voter));
+  return { corrupt: { members, view: { ...view, voters, healthy: voters.filter(({ isHealthy }) => isHealthy).length } } };
 }

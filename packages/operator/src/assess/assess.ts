@@ -1,4 +1,5 @@
 import { bootstrapState } from "../report/describe.ts";
+import { beforeReplacement } from "../procedures/care/before-replacement.ts";
 import { planCare } from "../procedures/care/plan-care.ts";
 import { etcdAlarms } from "../report/etcd-alarms.ts";
 import { etcdHealth } from "../report/etcd-health.ts";
@@ -107,7 +108,7 @@ function plansOf(seen: Observed, facts: ClusterFacts | undefined, of: () => Asse
     rollout: ofRecord((known) => chooseNext(of(), known, configs() ?? [])),
     joining: ofRecord((known) => planMachines(of(), known)),
     leaving: ofRecord((known) => planMembership(of(), known)),
-    risk: ofRecord((known) => beforeRemovals(of(), known)),
+    risk: ofRecord((known) => beforeReplacement(of(), known) ?? beforeRemovals(of(), known)),
     care: ofRecord((known) => planCare(of(), known)),
     strays: ofRecord((known) => straysOf(of(), known)),
     straying: ofRecord((known) => planStrays(of(), known)),

@@ -1,6 +1,7 @@
+import { raisedBy } from "./alarmed.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
-import type { Look } from "../model/look.ts";
+import type { Look, SeenEtcd } from "../model/look.ts";
 
 /** What a backup of a cluster is taken from. */
 export interface BackupSources {
@@ -33,7 +34,7 @@ export interface BackupVoter {
 /**
  * Whom a snapshot may be asked for. Pure.
  *
- * A voter that is healthy, knows a leader and has no alarm: a member that is behind, or alone, would give an older state than etcd has.
+ * A voter that is healthy, knows a leader and has no alarm, or only tells that others have wrong data: a member that is behind, or alone, would give an older state than etcd has.
  *
  * @returns `undefined` while etcd was not bootstrapped
  */
@@ -43,7 +44,8 @@ export function backupSources(
 ): BackupSources | undefined {
   if (facts?.bootstrapDone === undefined) return undefined;
   const controlPlanes = machines.filter(({ declared }) => declared.role === "controlplane");
-  const voters = controlPlanes.flatMap(({ declared, look }) => voterOf(declared, look));
+  const wrong = wrongMembers(controlPlanes.map(({ look }) => look));
+  const voters = controlPlanes.flatMap(({ declared, look }) => voterOf(declared, look)).filter(({ memberId }) => !wrong.has(memberId));
   const names = new Set(voters.map(({ machine }) => machine));
   return {
     clusterId: facts.clusterId,
@@ -63,7 +65,22 @@ export function inTurn(voters: readonly BackupVoter[]): readonly BackupVoter[] {
 export function voterOf({ name, address }: DeclaredMachine, look: Look): readonly BackupVoter[] {
   if (look.kind !== "running" || address === "") return [];
   const { etcd } = look;
-  if (etcd?.isHealthy !== true || etcd.alarms !== undefined || etcd.leader === undefined || /^0+$/.test(etcd.leader)) return [];
+  if (etcd?.isHealthy !== true || !isTrusted(etcd) || etcd.leader === undefined || /^0+$/.test(etcd.leader)) return [];
   const own = etcd.members?.find(({ id }) => id === etcd.localMember);
   return own === undefined || own.isLearner ? [] : [{ machine: name, address, memberId: own.id, isLeader: etcd.leader === own.id }];
+}
+
+/** Members whose data are wrong, by whoever tells it: the one that is named may have been looked at before. */
+function wrongMembers(looks: readonly Look[]): ReadonlySet<string> {
+  const telling = looks.flatMap((look) => (look.kind === "running" && look.etcd !== undefined ? [{ etcd: look.etcd }] : []));
+  return new Set(raisedBy(telling).flatMap(({ kind, member }) => (kind === "corrupt" ? [member] : [])));
+}
+
+/** It raises no alarm itself. Every member tells those of all; where data differ without a majority, nobody is trusted. */
+function isTrusted({ alarms, raised = [], localMember }: SeenEtcd): boolean {
+  if (alarms === undefined) return true;
+  return (
+    alarms.length <= raised.length &&
+    raised.every(({ kind, member }) => kind === "corrupt" && member !== localMember && !/^0*$/.test(member))
+  );
 }

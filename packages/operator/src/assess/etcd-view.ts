@@ -51,6 +51,14 @@ export function stoppedWithoutData(etcd: SeenEtcd | undefined): boolean {
   return etcd !== undefined && hasStopped(etcd) && etcd.localMember === "none" && etcd.hasData === false;
 }
 
+/**
+ * etcd neither runs nor waits to join, and has data: of a machine whose member has left the list it is what that member had, with which it never joins, and is started
+ * again for ever.
+ */
+export function keepsOldData({ service, hasData }: SeenEtcd): boolean {
+  return service !== undefined && service !== "Running" && service !== "Preparing" && hasData === true;
+}
+
 /** A control plane whose own member list contains itself: proof that etcd was bootstrapped, and with which members. */
 export interface Founded {
   readonly machine: MachineName;

@@ -1,4 +1,4 @@
-import { alarmedMember, isOnlyFull } from "./alarmed.ts";
+import { alarmedMember, beneathAlarms } from "./alarmed.ts";
 import { elapsedMs } from "../elapsed.ts";
 import { controlPlanesOf } from "./etcd-view.ts";
 import type { EtcdMember, Look } from "../model/look.ts";
@@ -96,7 +96,17 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
   const alarmed = alarmedMember(telling);
   if (alarmed === undefined) return view;
   const said = doubt("alarm", `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}); clear it first`);
-  return telling.every(({ etcd }) => isOnlyFull(etcd)) ? { ...said, beneath: view } : said;
+  return { ...said, ...beneathAlarms(telling, view) };
+}
+
+/** The same for whoever replaces members with wrong data: it goes on although they are there, and by no other alarm. */
+export function despiteCorrupt(view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+  return view.kind === "unsafe" ? (view.corrupt?.view ?? view) : view;
+}
+
+/** What the members say beneath alarms that can be cured, whatever they are of. */
+export function despiteAlarms(view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+  return despiteCorrupt(despiteFull(view));
 }
 
 /** The same for whoever frees the space of files that are full: it goes on although they are, and by no other alarm. */

@@ -1,5 +1,5 @@
 import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
-import { despiteFull, projectWithout, settled } from "../assess/quorum.ts";
+import { despiteCorrupt, despiteFull, projectWithout, settled } from "../assess/quorum.ts";
 import { rankOf } from "./reasons.ts";
 import type { Disruption } from "./reasons.ts";
 import type { Projection } from "../assess/quorum.ts";
@@ -13,7 +13,7 @@ import type { ClusterFacts, IntentFact, IntentKind } from "../model/record.ts";
 export interface SlotBid {
   readonly machine: MachineName;
   readonly why: Disruption;
-  /** Its member of etcd; `none` = it is known to have none, `undefined` = nobody knows. Of no interest where the whole cluster goes. */
+  /** Its member of etcd; `none` = it is known to have none, or none is disturbed, `undefined` = nobody knows. Of no interest where the whole cluster goes. */
   readonly member: string | undefined;
   /** The open intent that it goes on with; absent: it begins. */
   readonly under?: IntentFact;
@@ -85,15 +85,15 @@ function heldByDrain({ seen, machines, former }: Assessment, { machine, why }: S
 }
 
 function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, member }: SlotBid): SlotHolder | undefined {
-  const leaves = why === "replace" || why === "remove";
+  const leaves = why === "replace" || why === "renew" || why === "remove";
   if (facts.bootstrapDone === undefined) return leaves && member === "none" ? undefined : { kind: "founding" };
-  const all = why === "cure" ? despiteFull(assessed.etcdMembership) : assessed.etcdMembership;
+  const all = readFor(why, assessed.etcdMembership);
   if (all.kind === "unsafe") return { kind: "etcd", doubt: all, isSettling: false };
   if (leaves && member === undefined) return { kind: "untold", machine };
   // Who has no vote takes none along: it may leave beside one that joins.
   if (leaves && !isVoter(all, member)) return undefined;
-  // A dead member goes whoever joins: nobody may join before it has gone.
-  const view = why === "replace" ? all : settled(all);
+  // A dead member goes whoever joins: nobody may join before it has gone. Who takes an alarm back disturbs no member.
+  const view = why === "replace" || (why === "cure" && member === "none") ? all : settled(all);
   if (view.kind === "unsafe") return { kind: "etcd", doubt: view, isSettling: true };
   if (member === undefined) return { kind: "untold", machine };
   // A control plane of a single machine has no quorum to keep.
@@ -104,10 +104,16 @@ function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, m
 
 /** Last of all: it is not asked for while anything else is in the way. What was begun goes on, and a dead member is replaced without it. */
 function heldBySnapshot({ beforeRisk, etcdMembership }: Assessment, { machine, why, member, under }: SlotBid): SlotHolder | undefined {
-  if (why !== "remove" || under !== undefined || beforeRisk?.holds !== true) return undefined;
+  if ((why !== "remove" && why !== "renew") || under !== undefined || beforeRisk?.holds !== true) return undefined;
+  const view = readFor(why, etcdMembership);
   // Who has no vote is missed by nobody.
-  const hasVote = etcdMembership.kind === "known" && isVoter(etcdMembership, member);
+  const hasVote = view.kind === "known" && isVoter(view, member);
   return hasVote ? { kind: "before-risk", machine, snapshot: beforeRisk } : undefined;
+}
+
+/** Only who cures an alarm goes on beneath it. */
+function readFor(why: Disruption, view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+  return why === "cure" ? despiteFull(view) : why === "renew" ? despiteCorrupt(view) : view;
 }
 
 function isVoter({ voters }: EtcdQuorum, member: string | undefined): boolean {

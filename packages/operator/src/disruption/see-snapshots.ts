@@ -5,6 +5,7 @@ import { clusterOf } from "../controllers/shared/mode.ts";
 import type { ClustersByKey } from "../controllers/shared/mode.ts";
 import { controlPlaneNamed } from "../controllers/talosetcdbackup/cluster-name.ts";
 import { dueAt } from "../controllers/talosetcdbackup/slot.ts";
+import { controlPlaneIntent } from "../record/facts.ts";
 import type { Observed, SeenSnapshots } from "../model/observation.ts";
 
 /** The caches of backups. */
@@ -13,7 +14,7 @@ export interface SnapshotCaches {
   readonly backups: Informer<TalosEtcdBackup>;
 }
 
-/** Adds what is asked for before control planes are disturbed, and what there is. Backups are looked for only where one leaves: at rest it costs nothing. */
+/** Adds what is asked for before control planes are disturbed, and what there is. Backups are looked for only where one leaves, or where data differ: at rest it costs nothing. */
 export function withSnapshots(
   seen: Observed,
   tried: TalosCluster | undefined,
@@ -24,12 +25,18 @@ export function withSnapshots(
   const word =
     metadata.annotations?.[annotations.snapshotBeforeRisk] ??
     (tried ?? clusterOf(metadata, talosClusters))?.metadata.annotations?.[annotations.snapshotBeforeRisk];
-  const isAsked = caches !== undefined && seen.former.some(({ declared }) => declared.role === "controlplane");
+  const isAsked = caches !== undefined && (seen.former.some(({ declared }) => declared.role === "controlplane") || isToldCorrupt(seen));
   const { namespace } = metadata;
   const snapshots = isAsked
     ? snapshotsOf(metadata.name, caches.schedules.store.list(namespace), caches.backups.store.list(namespace), talosClusters)
     : undefined;
   return { ...seen, ...(word === undefined ? {} : { riskWord: word }), ...(snapshots === undefined ? {} : { snapshots }) };
+}
+
+/** A member tells that data differ, or one is being replaced for that. */
+function isToldCorrupt({ machines, record }: Observed): boolean {
+  if (record.kind === "present" && controlPlaneIntent(record.value.facts)?.what === "ReplaceMember") return true;
+  return machines.some(({ look }) => look.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === "corrupt") === true);
 }
 
 /** Those of one cluster out of all of its namespace. */

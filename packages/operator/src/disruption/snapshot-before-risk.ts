@@ -47,8 +47,10 @@ const AHEAD_MS = 60_000;
  *
  * A snapshot does where it is fresh, taken after the last change of etcd's members and at most 15 minutes old, whoever asked for it; or where it was taken before
  * these very machines, within the hour and since no control plane has been added: one for a run, not one for each machine. Pure.
+ *
+ * @param anybodys one that is fresh does, whoever asked for it. Not so where data differ: it may be of the member whose data are wrong
  */
-export function snapshotBefore(seen: Observed, facts: ClusterFacts, machines: readonly MachineName[]): BeforeRisk {
+export function snapshotBefore(seen: Observed, facts: ClusterFacts, machines: readonly MachineName[], anybodys = true): BeforeRisk {
   const { policy, unknown } = snapshotPolicyOf(seen.riskWord);
   const whom = machines.join(", ");
   if (policy === "off")
@@ -57,7 +59,7 @@ export function snapshotBefore(seen: Observed, facts: ClusterFacts, machines: re
       holds: false,
       message: `No snapshot of etcd is taken before these leave, for the annotation ${annotations.snapshotBeforeRisk} says off: ${whom}.`,
     };
-  const answer = answerOf({ seen, facts, machines, whom, isRequired: policy === "required" });
+  const answer = answerOf({ seen, facts, machines, whom, anybodys, isRequired: policy === "required" });
   return unknown === undefined ? answer : { ...answer, reason: "WordUnknown", message: `${unknownWord(unknown)} ${answer.message}` };
 }
 
@@ -72,15 +74,18 @@ interface Asked {
   readonly machines: readonly MachineName[];
   /** The same for people. */
   readonly whom: string;
+  readonly anybodys: boolean;
   readonly isRequired: boolean;
 }
 
 function answerOf(asked: Asked): BeforeRisk {
-  const { seen, facts, whom, isRequired } = asked;
+  const { seen, facts, whom, anybodys, isRequired } = asked;
   const { schedules, backups } = seen.snapshots ?? { schedules: [], backups: [] };
   const serving = backups.filter((backup) => serves(asked, backup));
   const changedAt = membersChangedAt(facts);
-  const taken = backups.find((backup) => isUsable(backup) && (serving.includes(backup) || isFresh(backup, changedAt, seen.now)));
+  const taken = backups.find(
+    (backup) => isUsable(backup) && (serving.includes(backup) || (anybodys && isFresh(backup, changedAt, seen.now))),
+  );
   if (taken !== undefined)
     return {
       reason: "SnapshotTaken",
@@ -192,8 +197,12 @@ function membersChangedAt({ bootstrapDone, machines, decisions }: ClusterFacts):
   const ofMachines = machines.flatMap(({ role, configuredAt, releasedAt }) =>
     role === "controlplane" ? [releasedAt ?? (configuredAt === undefined ? 0 : configuredAt + JOINS_WITHIN_MS)] : [],
   );
-  const removed = decisions.flatMap(({ action, at }) => (action === "RemoveMember" || action === "CloseRemoveMember" ? [at] : []));
+  const removed = decisions.flatMap(({ action, at }) => (changesMembers(action) ? [at] : []));
   return Math.max(bootstrapDone?.at ?? 0, ...ofMachines, ...removed);
+}
+
+function changesMembers(action: string): boolean {
+  return /^(Close)?(RemoveMember|RemoveStray|ReplaceMember)$/.test(action);
 }
 
 /** Why it is waited for no longer; `undefined` = it is. */

@@ -41,7 +41,7 @@ export const membersNow = async ({ effects }: Sending): Promise<LiveEtcd> => {
 };
 
 /** The member that this machine shows as its own. */
-function memberShown({ answers }: Pick<LiveEtcd, "answers">, name: MachineName): string | undefined {
+export function memberShown({ answers }: Pick<LiveEtcd, "answers">, name: MachineName): string | undefined {
   return answers.find(({ machine }) => machine === name)?.etcd.localMember;
 }
 
@@ -129,7 +129,7 @@ export const noVote = {
 } as const satisfies Checks<Asked>;
 
 /** What the other machines say of the members of etcd. */
-const othersSay = async (sending: Asked): Promise<EtcdQuorum | EtcdDoubt> =>
+export const othersSay = async (sending: Asked): Promise<EtcdQuorum | EtcdDoubt> =>
   quorumOf((await sending.ask(membersNow)).answers.filter(({ machine }) => machine !== sending.action.machine));
 
 /**

@@ -22,7 +22,7 @@ import { machinesOf } from "../spec/declared.ts";
 import { brokenBy, passInvariants } from "./broken.ts";
 import type { Rule } from "../model/decision.ts";
 import type { Action } from "../model/effect.ts";
-import type { SeenAlarm } from "../model/look.ts";
+import type { Look, SeenAlarm } from "../model/look.ts";
 import type { Observed } from "../model/observation.ts";
 import type { ClusterFacts, IntentFact } from "../model/record.ts";
 
@@ -123,6 +123,20 @@ const strange = {
   },
   strays: new Set([id(9)]),
 } satisfies Given;
+/** Every member tells that the data of this one are wrong. @param listed members that etcd has */
+const wrongAt = (n: number, listed = [1, 2, 3]): Given & { readonly looks: Readonly<Record<string, Look>> } => ({
+  looks: {
+    ...healthy,
+    ...Object.fromEntries(
+      listed.map((index) => {
+        const own = member(index - 1, 3);
+        const members = (own.members ?? []).filter((one) => listed.some((number) => one.id === id(number)));
+        return [`10.0.0.${index}`, running({ ...own, members, alarms: ["x"], raised: [{ member: id(n), kind: "corrupt" }] })];
+      }),
+    ),
+  },
+});
+const leave = (n: number): Action => ({ kind: "ReplaceMember", ...at(cp(n)), memberId: id(n) });
 const leaver = { left: [cp(3)] };
 const dead = { left: [cp(3)], looks: { ...healthy, "10.0.0.3": silent } };
 
@@ -222,6 +236,35 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
     { looks: strange.looks },
     [withOpen(open(cp(1), "RemoveStray", { memberId: id(9) })), stray(9)],
     "S13",
+  ],
+  ["replaces a member with wrong data", wrongAt(2), [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)], undefined],
+  [
+    "boots a machine that has left etcd to join anew",
+    { looks: { ...wrongAt(2, [1, 3]).looks, "10.0.0.2": running(preparing) } },
+    [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), { kind: "RejoinEtcd", ...at(cp(2)) }],
+    undefined,
+  ],
+  [
+    "replaces a member beside another one that is away",
+    { looks: { ...wrongAt(2).looks, "10.0.0.3": silent } },
+    [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)],
+    "S10",
+  ],
+  ["replaces a member without an intent", wrongAt(2), [leave(2)], "S11"],
+  ["replaces a member that no alarm names", {}, [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)], "S12"],
+  [
+    "replaces another member than the machine shows",
+    wrongAt(2),
+    [withOpen(open(cp(1), "ReplaceMember", { memberId: id(2) })), { kind: "ReplaceMember", ...at(cp(1)), memberId: id(2) }],
+    "S12",
+  ],
+  ["replaces a member under another intent", wrongAt(2), [withOpen(open(cp(2), "Reset", { memberId: id(2) })), leave(2)], "S12"],
+  ["takes alarms back while the member that one names is there", wrongAt(2), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], "S18"],
+  [
+    "takes an alarm back that outlived its member",
+    { looks: { ...wrongAt(2, [1, 3]).looks, "10.0.0.2": running(preparing) } },
+    [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)],
+    undefined,
   ],
   ["defragments a member while etcd is full", alarmedBy("no-space"), [withOpen(open(cp(1), "Defragment")), defragment(1)], undefined],
   ["takes alarms back while every file has room", alarmedBy("no-space", 1), [withOpen(open(cp(1), "DisarmAlarms")), disarm(1)], undefined],

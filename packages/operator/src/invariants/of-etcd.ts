@@ -1,10 +1,12 @@
 import { raisedBy } from "../assess/alarmed.ts";
 import { controlPlanesOf } from "../assess/etcd-view.ts";
-import { despiteFull } from "../assess/quorum.ts";
+import { despiteAlarms, despiteCorrupt, despiteFull } from "../assess/quorum.ts";
 import { isClusterGoing, machineOf, onControlPlanes } from "./pass.ts";
 import type { DisruptiveAction, Pass, PassInvariant } from "./pass.ts";
 import type { Action } from "../model/effect.ts";
+import type { EtcdDoubt, EtcdQuorum } from "../model/etcd.ts";
 import type { Look } from "../model/look.ts";
+import type { MachineName } from "../model/machine.ts";
 
 type Removal = Extract<Action, { readonly kind: "RemoveMember" | "RemoveStray" }>;
 
@@ -18,6 +20,7 @@ const leaving: ReadonlySet<DisruptiveAction["kind"]> = new Set([
   "LeaveEtcd",
   "RemoveMember",
   "RemoveStray",
+  "ReplaceMember",
   "ForfeitLeadership",
 ]);
 
@@ -25,10 +28,17 @@ function leaves(action: DisruptiveAction): boolean {
   return leaving.has(action.kind);
 }
 
+/** Only who cures an alarm goes on beneath it. */
+function readFor(kind: DisruptiveAction["kind"], view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+  if (kind === "DefragmentMember") return despiteFull(view);
+  if (kind === "ReplaceMember") return despiteCorrupt(view);
+  return kind === "RejoinEtcd" ? despiteAlarms(view) : view;
+}
+
 /** Counted here once more, and otherwise than by whoever granted it. */
 function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | undefined {
   const name = machineOf(action);
-  const view = action.kind === "DefragmentMember" ? despiteFull(assessed.etcdMembership) : assessed.etcdMembership;
+  const view = readFor(action.kind, assessed.etcdMembership);
   if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
   const look = assessed.byName.get(name)?.look;
   const member = "memberId" in action ? action.memberId : look?.kind === "running" ? look.etcd?.localMember : undefined;
@@ -41,6 +51,30 @@ function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | unde
   return left >= needed
     ? undefined
     : `${action.kind} on ${name} would leave ${left} healthy of ${voters.length} voters, and ${needed} are needed`;
+}
+
+/** What speaks for the data of a member that is to be replaced, counted here once more from the looks; `undefined` = nothing. */
+function notProvedWrong({ assessed: { seen }, after }: Pass, machine: MachineName, memberId: string): string | undefined {
+  const telling = controlPlanesOf(seen).flatMap(({ declared: { name }, look }) =>
+    look.kind === "running" && look.etcd !== undefined ? [{ name, etcd: look.etcd }] : [],
+  );
+  const raised = raisedBy(telling);
+  const wrong = new Set(raised.flatMap(({ kind, member }) => (kind === "corrupt" ? [member] : [])));
+  const said = `member ${memberId} of ${machine} is to be replaced, and`;
+  if (
+    !(after?.intents ?? []).some((intent) => intent.what === "ReplaceMember" && intent.machine === machine && intent.memberId === memberId)
+  )
+    return `${said} no intent says so`;
+  if (!wrong.has(memberId)) return `${said} no alarm names it`;
+  if (telling.find(({ name }) => name === machine)?.etcd.localMember !== memberId)
+    return `${said} it is not the one that the machine shows`;
+  const voters = telling.find(({ etcd }) => etcd.members !== undefined)?.etcd.members?.filter(({ isLearner }) => !isLearner) ?? [];
+  const right = telling.filter(
+    ({ etcd }) => etcd.isHealthy && voters.some(({ id }) => id === etcd.localMember) && !wrong.has(etcd.localMember ?? ""),
+  ).length;
+  return voters.length >= 3 && right > voters.length / 2 && raised.every(({ kind }) => kind !== "unknown")
+    ? undefined
+    : `${said} ${right} of ${voters.length} voters are healthy and have the same data`;
 }
 
 function showsAnother(look: Look, memberId: string): boolean {
@@ -60,7 +94,10 @@ function carelessWith({ assessed: { seen }, actions, after }: Pass): string | un
   const telling = controlPlanesOf(seen).flatMap(({ declared: { name }, look }) =>
     look.kind === "running" && look.etcd !== undefined ? [{ name, etcd: look.etcd }] : [],
   );
-  if (raisedBy(telling).some(({ kind }) => kind !== "no-space"))
+  const listed = new Set(telling.flatMap(({ etcd }) => (etcd.members ?? []).map(({ id }) => id)));
+  // An alarm of corrupt data outlives its member.
+  const isOver = (member: string): boolean => !/^0*$/.test(member) && !listed.has(member);
+  if (raisedBy(telling).some(({ kind, member }) => kind !== "no-space" && !(kind === "corrupt" && isOver(member))))
     return `${first.kind} is to go to ${first.machine}, and etcd's data differ`;
   const full = telling.find(({ etcd: { dbSizeBytes, quotaBytes } }) => quotaBytes !== undefined && (dbSizeBytes ?? 0) >= quotaBytes);
   return first.kind === "DisarmAlarms" && full !== undefined
@@ -97,8 +134,11 @@ export const ofEtcd: readonly PassInvariant[] = [
   },
   {
     id: "S12",
-    says: "No member of a machine that is wanted is removed from etcd.",
+    says: "No member of a machine that is wanted is removed from etcd, but one of three or more whose data are not those of a healthy majority.",
     broken(pass) {
+      const replaced = pass.actions.find((action) => action.kind === "ReplaceMember");
+      const trusted = replaced === undefined ? undefined : notProvedWrong(pass, replaced.machine, replaced.memberId);
+      if (trusted !== undefined) return trusted;
       const { machines, former } = pass.assessed;
       for (const { kind, machine, memberId } of removals(pass)) {
         const isStray = kind === "RemoveStray";

@@ -198,7 +198,7 @@ async function readRunning(
   const etcdOf = async (): Promise<SeenEtcd> => {
     const needsData = question.needsEtcdData === true && own !== undefined;
     const [seen, before] = await Promise.all([seenEtcd(client, options), needsData ? etcdHasData(own, options) : undefined]);
-    const hasData = needsData || own === undefined || !hasStopped(seen) ? before : await etcdHasData(own, options);
+    const hasData = needsData || own === undefined || !isDown(seen) ? before : await etcdHasData(own, options);
     return hasData === undefined ? seen : { ...seen, hasData };
   };
   const [status, version, etcd, hardware, discovers] = await Promise.all([
@@ -329,6 +329,11 @@ async function steadyEtcd(client: TalosLooks, question: LookQuestion, boot: stri
     etcd.keep(boot, askedAt, seen);
   else etcd.forget();
   return seen;
+}
+
+/** It has stopped, or is started again and again: whether it has data tells what becomes of it. */
+function isDown(etcd: SeenEtcd): boolean {
+  return hasStopped(etcd) || etcd.service === "Waiting";
 }
 
 /** That there is no leader is told apart. */

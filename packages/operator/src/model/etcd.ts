@@ -62,6 +62,19 @@ export interface EtcdDoubt {
   readonly kind: "unsafe";
   readonly code: EtcdDoubtCode;
   readonly message: string;
-  /** What the members say nevertheless, where nothing is in the way but files that are full: what frees their space goes by it, and nothing else does. */
+  /**
+   * What the members say nevertheless, where nothing is in the way but files that are full, or an alarm of corrupt data that outlived its member: what frees space and takes
+   * the alarm back goes by it, and nothing else does.
+   */
   readonly beneath?: EtcdQuorum;
+  /** The same where members with other data than the majority are all that is in the way: their replacement goes by it, and nothing else does. */
+  readonly corrupt?: CorruptEtcd;
+}
+
+/** An etcd some of whose members have other data than the majority. */
+export interface CorruptEtcd {
+  /** Members that are named count as ill in it. */
+  readonly view: EtcdQuorum;
+  /** Ids of the list. */
+  readonly members: readonly string[];
 }

@@ -141,7 +141,7 @@ export interface SeenEtcd {
   /** Own member id in hex; `"none"` = the machine says that it has none; `undefined` = not told. */
   readonly localMember: string | undefined;
   /**
-   * Its data directory holds something; asked where etcd has stopped, and of everybody before a bootstrap. Absent = not asked or not told. That there is no
+   * Its data directory holds something; asked where etcd has stopped or waits, and of everybody before a bootstrap. Absent = not asked or not told. That there is no
    * local member proves nothing: the resource that tells it goes with the health of etcd.
    */
   readonly hasData?: boolean;

@@ -134,7 +134,7 @@ export interface Observed {
   readonly beside?: string;
   /** The annotation snapshot-before-risk of the control plane, else of the TalosCluster that made it; absent = there is none. */
   readonly riskWord?: string;
-  /** Snapshots of etcd and who takes them; absent = no control plane leaves, or this operator takes no backups. */
+  /** Snapshots of etcd and who takes them; absent = no control plane leaves and no data differ, or this operator takes no backups. */
   readonly snapshots?: SeenSnapshots;
   /** Members of etcd that have belonged to no machine for long enough, by a timer and in every pass since; absent = none have. */
   readonly strays?: ReadonlySet<string>;

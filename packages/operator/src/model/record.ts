@@ -140,11 +140,12 @@ export interface BootstrapDoneFact {
 
 /**
  * What an intent is about: `Reset` wipes a machine, or stops a container after it has left etcd, `RemoveMember` takes a dead member out of etcd's list, `RemoveStray` one that belongs to
- * no machine through this one, `ApplyConfig` changes the configuration of a
+ * no machine through this one, `ReplaceMember` has a member with wrong data leave etcd and join anew, `ApplyConfig` changes the configuration of a
  * running machine, `Reboot` boots it anew, `WriteMeta` changes the static network settings in its META, `Defragment` gives free pages of its member's file back, and
  * `DisarmAlarms` takes back the alarms of all members through it.
  */
-export type IntentKind = "Reset" | "RemoveMember" | "RemoveStray" | "ApplyConfig" | "Reboot" | "WriteMeta" | "Defragment" | "DisarmAlarms";
+export type IntentKind =
+  "Reset" | "RemoveMember" | "RemoveStray" | "ReplaceMember" | "ApplyConfig" | "Reboot" | "WriteMeta" | "Defragment" | "DisarmAlarms";
 
 /** An effect that cannot be repeated blindly, written down before it is sent, until what the machine shows ends it. */
 export interface IntentFact {

@@ -242,7 +242,17 @@ function printBootstrapDone(fact: BootstrapDoneFact): NonNullable<NonNullable<Cl
   return { at: time(fact.at), machine: identity(fact), evidence: fact.evidence };
 }
 
-const intentKinds: readonly IntentKind[] = ["Reset", "RemoveMember", "RemoveStray", "ApplyConfig", "Reboot", "WriteMeta", "Defragment", "DisarmAlarms"];
+const intentKinds: readonly IntentKind[] = [
+  "Reset",
+  "RemoveMember",
+  "RemoveStray",
+  "ReplaceMember",
+  "ApplyConfig",
+  "Reboot",
+  "WriteMeta",
+  "Defragment",
+  "DisarmAlarms",
+];
 
 /** `undefined` for a kind of intent that this release does not know; {@link newerWord} tells of it. */
 function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefined {

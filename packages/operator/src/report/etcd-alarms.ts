@@ -1,11 +1,12 @@
+import { isConditionTrue } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
-import { raisedBy } from "../assess/alarmed.ts";
 import { controlPlanesOf } from "../assess/etcd-view.ts";
 import { controlPlaneIntent, factsOf } from "../record/facts.ts";
 import { names } from "../assess/machine-state.ts";
+import { NO_MAJORITY } from "../assess/corrupt.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { Assessment } from "../model/assessment.ts";
-import type { Said } from "../model/plans.ts";
+import type { CareStep, Said } from "../model/plans.ts";
 
 /** What etcd raises an alarm about and what is the way out, or that a member is being defragmented; `undefined` = neither. */
 export function etcdAlarms({ seen, care, etcdMembership: view }: Assessment): Said<ReasonOf<"EtcdHealthy">> | undefined {
@@ -20,8 +21,7 @@ export function etcdAlarms({ seen, care, etcdMembership: view }: Assessment): Sa
       return { reason: "Defragmenting", message: `${open.machine} gives free pages of etcd's file back, and answers nothing meanwhile.` };
   }
   if (!isAlarmed) return undefined;
-  const corrupt = corruptData(seen);
-  if (corrupt !== undefined) return { reason: "DataCorrupt", message: corrupt };
+  if (isCorrupt(seen)) return corruptData(seen, view, care);
   if (care === undefined) return undefined;
   const way = care.needsPerson ? `${care.says}. See docs/runbooks/etcd-no-space.md.` : `${care.says}.`;
   return {
@@ -30,21 +30,42 @@ export function etcdAlarms({ seen, care, etcdMembership: view }: Assessment): Sa
   };
 }
 
+/** A member tells that data differ, or did. */
+function isCorrupt(seen: Observed): boolean {
+  return controlPlanesOf(seen).some(
+    ({ look }) => look.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === "corrupt") === true,
+  );
+}
+
 const NOTHING = "Nothing is sent to any control plane meanwhile. Reboot none of them: none would come up while their data differ.";
 
-/** Whose data differ, and what a person can do; `undefined` = nobody's. */
-function corruptData(seen: Observed): string | undefined {
-  const control = controlPlanesOf(seen);
-  const telling = control.flatMap(({ look }) => (look.kind === "running" && look.etcd !== undefined ? [{ etcd: look.etcd }] : []));
-  const wrong = new Set(raisedBy(telling).flatMap(({ kind, member }) => (kind === "corrupt" ? [member] : [])));
-  if (wrong.size === 0) return undefined;
-  const owners = control.filter((machine) => wrong.has(memberOf(machine)));
-  const voters = Math.max(0, ...telling.map(({ etcd }) => etcd.members?.filter(({ isLearner }) => !isLearner).length ?? 0));
-  const isMinority = voters >= 3 && owners.length === wrong.size && owners.length < voters / 2;
-  if (isMinority)
-    return `The data of etcd on ${names(owners)} are not those of the others (CORRUPT). ${NOTHING} Remove its member, wipe its EPHEMERAL partition so that it joins anew, and take the alarm back: docs/runbooks/etcd-corrupt.md.`;
-  const where = owners.length === 0 ? `as ${names(control)} tell` : `told of ${names(owners)}`;
-  return `The data of etcd's members differ (CORRUPT, ${where}), and no majority says whose are right. ${NOTHING} Restore the newest backup that was proved: docs/runbooks/etcd-corrupt.md.`;
+/** Whose data differ, and what is done or what a person can do. */
+function corruptData(seen: Observed, view: Assessment["etcdMembership"], care: CareStep | undefined): Said<ReasonOf<"EtcdHealthy">> {
+  const corrupt = view.kind === "unsafe" ? view.corrupt : undefined;
+  const owners = controlPlanesOf(seen).filter((machine) => corrupt?.members.includes(memberOf(machine)) === true);
+  const whose = owners.length === 0 ? "" : ` on ${names(owners)}`;
+  if (care !== undefined && !care.needsPerson)
+    return {
+      reason: "ReplacingMember",
+      message: `The data of etcd${whose} are not those of the others (CORRUPT), and Kubernetes can write nothing: ${care.says}.`,
+    };
+  if (care !== undefined && care.says !== NO_MAJORITY)
+    return {
+      reason: "DataCorrupt",
+      message: `The data of etcd${whose} are not those of the others (CORRUPT): ${care.says}. ${NOTHING} See docs/runbooks/etcd-corrupt.md.`,
+    };
+  return {
+    reason: "DataCorrupt",
+    message: `The data of etcd's members differ, and ${NO_MAJORITY} (CORRUPT). ${NOTHING} ${newestProved(seen)}: docs/runbooks/etcd-corrupt.md.`,
+  };
+}
+
+/** The backup to restore, without a full stop. */
+function newestProved({ snapshots }: Observed): string {
+  const proved = snapshots?.backups.find(({ status }) => isConditionTrue(status?.conditions, "Proved"));
+  if (proved === undefined) return "Restore the newest backup that was proved, of which none is known here";
+  const at = proved.status?.startTime ?? proved.metadata.creationTimestamp ?? "";
+  return `Restore the newest backup that was proved, TalosEtcdBackup ${proved.metadata.name} of ${at}`;
 }
 
 function memberOf({ look }: SeenMachine): string {

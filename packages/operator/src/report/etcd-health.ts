@@ -1,6 +1,6 @@
 import type { ReasonOf } from "@talos-operator/api";
 import { alarmedMember } from "../assess/alarmed.ts";
-import { controlPlanesOf } from "../assess/etcd-view.ts";
+import { controlPlanesOf, keepsOldData } from "../assess/etcd-view.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { importWaits } from "./import-waits.ts";
 import { isJoining } from "../assess/joining.ts";
@@ -39,7 +39,7 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
     const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
     const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
-    return { reason: "MemberMissing", message: `${what}: ${named}.${servedBy(going, staying.length)}` };
+    return { reason: "MemberMissing", message: `${what}: ${named}.${servedBy(going, staying.length)}${withOldData(silent, facts, first)}` };
   }
   const list = idsOf(first?.members ?? []);
   const differing = answering.find((one) => idsOf(one.members) !== list);
@@ -88,6 +88,18 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
   const untilGone = more === 0 ? "" : ` ${more} of them vote${more === 1 ? "s" : ""} until ${more === 1 ? "it leaves" : "they leave"}.`;
   return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
+}
+
+/** What a person can do where a member has left the list and its machine still has its data; empty where none has. */
+function withOldData(missing: readonly SeenMachine[], facts: ClusterFacts, told: Telling | undefined): string {
+  const machine = missing.find(({ declared, look }) => {
+    const memberId = machineFact(facts, declared.name)?.memberId;
+    const isListed = told?.members.some(({ id }) => id === memberId) !== false;
+    return memberId !== undefined && !isListed && look.kind === "running" && look.etcd !== undefined && keepsOldData(look.etcd);
+  });
+  if (machine === undefined) return "";
+  const { name, address } = machine.declared;
+  return ` The member of ${name} was taken out of etcd, and with the data that it has it never joins: talosctl -n ${address} reset --graceful=false --reboot --system-labels-to-wipe EPHEMERAL has it join anew.`;
 }
 
 /** Members on their way out are the condition Removing's. */

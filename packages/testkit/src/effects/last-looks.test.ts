@@ -370,7 +370,9 @@ play("RemoveMember", everywhere, {
 
 const STRAY = "00000000000000ff";
 /** Every member lists one more, at an address of nobody's. @param over.learns a machine whose member has no vote yet @param over.by who lists it; default everybody */
-const strange = (over: { readonly isLearner?: boolean; readonly at?: string; readonly learns?: string; readonly by?: string } = {}): Lie => ({
+const strange = (
+  over: { readonly isLearner?: boolean; readonly at?: string; readonly learns?: string; readonly by?: string } = {},
+): Lie => ({
   method: "EtcdMemberList",
   ...(over.by === undefined ? {} : { address: over.by }),
   tell: (reply: { readonly messages: readonly { members: readonly { readonly id: bigint; isLearner: boolean }[] }[] }) => {
@@ -669,6 +671,111 @@ play("DisarmAlarms", everywhere, {
   also: {
     "an intent that is gone": () => ({ record: withOnly() }),
     "no alarm at all": () => ({ lies: [] }),
+  },
+});
+
+/** Every member tells that the data of this one are not those of the others, and that 10.0.0.3 leads. @param others who it is as well */
+const wrongAt = (address: string, ...others: readonly string[]): Lie => ({
+  method: "EtcdStatus",
+  tell: (reply: { readonly messages: readonly { readonly memberStatus?: { errors: string[]; leader: bigint } }[] }) => {
+    for (const { memberStatus } of reply.messages)
+      if (memberStatus !== undefined) memberStatus.leader = BigInt(`0x${memberOf("10.0.0.3")}`);
+    for (const { memberStatus } of reply.messages)
+      if (memberStatus !== undefined)
+        memberStatus.errors = [address, ...others].map((one) => `memberID:${BigInt(`0x${fact(one).memberId ?? ""}`)} alarm:CORRUPT `);
+    return reply;
+  },
+});
+const memberOf = (address: string): string => fact(address).memberId ?? "";
+const replacing = (over: Partial<IntentFact> = {}): IntentFact =>
+  open("ReplaceMember", "10.0.0.2", { memberId: memberOf("10.0.0.2"), ...over });
+
+play("ReplaceMember", everywhere, {
+  action: () => ({ kind: "ReplaceMember", ...target("10.0.0.2"), memberId: memberOf("10.0.0.2") }),
+  before: () => withOnly(replacing()),
+  seen: () => seen,
+  always: () => ({ lies: [wrongAt("10.0.0.2")] }),
+  sends: "EtcdLeaveCluster 10.0.0.2",
+  heldBackBy: {
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.2")(withOnly(replacing())(facts)) }),
+    // Who does not tell its member does not show the one that is meant, either.
+    ownMember: () => ({ lies: [wrongAt("10.0.0.2"), untold("EtcdMembers.etcd.talos.dev", 7, "10.0.0.2")], beside: ["sameMember"] }),
+    agreement: () => ({ lies: [wrongAt("10.0.0.2"), differing("10.0.0.1")], beside: ["wrongData"] }),
+    settled: () => ({ lies: [wrongAt("10.0.0.2"), learning("10.0.0.1")], beside: ["wrongData"] }),
+    quorum: () => ({ cut: ["10.0.0.1"], beside: ["wrongData", "agreement"] }),
+    wrongData: () => ({ lies: [] }),
+    sameMember: () => ({
+      action: { kind: "ReplaceMember", ...target("10.0.0.1"), memberId: memberOf("10.0.0.2") },
+      before: withOnly({ ...open("ReplaceMember", "10.0.0.1"), memberId: memberOf("10.0.0.2") }),
+      sends: "EtcdLeaveCluster 10.0.0.1",
+    }),
+    member: () => ({ record: withOnly(replacing({ memberId: "0000000000000001" })) }),
+    uuid: () => ({ record: withOnly(replacing({ uuid: "another" })) }),
+    ...lastRows<"ReplaceMember">(everywhere, () => ({ record: withOnly({ ...replacing(), what: "Reset" }) })),
+  },
+  also: {
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "an alarm that names another one": () => ({ lies: [wrongAt("10.0.0.1")] }),
+    "two of three that are named": () => ({ lies: [wrongAt("10.0.0.2", "10.0.0.1")] }),
+    "one of two": () => ({ lies: [wrongAt("10.0.0.2"), onlyOf("10.0.0.1", "10.0.0.2")], cut: ["10.0.0.3"] }),
+    "an alarm that names nobody": () => ({
+      lies: [
+        {
+          method: "EtcdStatus",
+          tell: (reply: { readonly messages: readonly { readonly memberStatus?: { errors: string[] } }[] }) => {
+            for (const { memberStatus } of reply.messages) if (memberStatus !== undefined) memberStatus.errors = ["alarm:CORRUPT "];
+            return reply;
+          },
+        },
+      ],
+    }),
+  },
+});
+
+/** The others list the members of these alone, and tell of the alarm of one that is gone; the machine's own etcd has stopped. */
+const leftBehind = (): readonly Lie[] => [wrongAt("10.0.0.2"), onlyOf("10.0.0.1", "10.0.0.3"), ...stoppedAt("10.0.0.2")];
+/** etcd on the machine has stopped, and shows no member. @param hasData its folder holds something */
+function stoppedAt(address: string, hasData = false): readonly Lie[] {
+  return [
+    {
+      method: "ServiceList",
+      address,
+      tell: (reply: {
+        readonly messages: readonly { readonly services: readonly { readonly id: string; state: string; health?: unknown }[] }[];
+      }) => {
+        for (const { services } of reply.messages) for (const service of services) if (service.id === "etcd") service.state = "Finished";
+        return reply;
+      },
+    },
+    { ...untold("EtcdMembers.etcd.talos.dev", 5, address) },
+    {
+      method: "List",
+      address,
+      tell: (told: readonly { readonly relativeName?: string }[]) =>
+        hasData ? told : told.filter(({ relativeName }) => relativeName === "."),
+    },
+  ];
+}
+
+play("RejoinEtcd", everywhere, {
+  action: () => ({ kind: "RejoinEtcd", ...target("10.0.0.2") }),
+  before: () => withOnly(replacing()),
+  seen: () => seen,
+  always: () => ({ lies: leftBehind() }),
+  sends: "Reboot 10.0.0.2",
+  heldBackBy: {
+    unpaused: () => ({ stored: pausedMachine }),
+    sameMachine: () => ({ before: (facts) => cloned("10.0.0.2")(withOnly(replacing())(facts)) }),
+    membersKnown: () => ({ cut: ["10.0.0.1", "10.0.0.3"] }),
+    hasLeft: () => ({ lies: [wrongAt("10.0.0.2"), ...stoppedAt("10.0.0.2")] }),
+    emptied: () => ({ lies: [wrongAt("10.0.0.2"), onlyOf("10.0.0.1", "10.0.0.3"), ...stoppedAt("10.0.0.2", true)] }),
+    uuid: () => ({ record: withOnly(replacing({ uuid: "another" })) }),
+    ...lastRows<"RejoinEtcd">(everywhere, () => ({ record: withOnly({ ...replacing(), what: "Reset" }) })),
+  },
+  also: {
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "an etcd that runs": () => ({ lies: [wrongAt("10.0.0.2"), onlyOf("10.0.0.1", "10.0.0.3")] }),
   },
 });
 

@@ -65,15 +65,15 @@ export const etcdCare: readonly Mutant[] = [
     edits: [{ file: intents, find: 'last !== undefined && last.outcome !== "refused"', replace: "last === undefined" }],
   },
   {
-    name: "other-alarms-forgotten",
-    about: "takes back the alarm of corrupt data with that of full files",
-    tests: [`${engine}/assess/alarmed.test.ts`],
-    edits: [{ file: `${engine}/assess/alarmed.ts`, find: 'kind === "no-space"', replace: 'kind !== "unknown"' }],
-  },
-  {
     name: "careless-with-data-that-differ",
     about: "lets a pass defragment or disarm while data differ (S18)",
     tests: [`${engine}/invariants/broken.test.ts`],
-    edits: [{ file: `${engine}/invariants/of-etcd.ts`, find: 'kind !== "no-space"', replace: 'kind === "unknown"' }],
+    edits: [
+      {
+        file: `${engine}/invariants/of-etcd.ts`,
+        find: 'kind !== "no-space" && !(kind === "corrupt" && isOver(member))',
+        replace: 'kind === "unknown"',
+      },
+    ],
   },
 ];

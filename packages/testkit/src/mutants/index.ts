@@ -21,6 +21,7 @@ import type { Mutant } from "./mutant.ts";
 import { passInvariantFaults } from "./pass-invariants.ts";
 import { proofs } from "./proofs.ts";
 import { snapshotBeforeRiskFaults } from "./snapshot-before-risk.ts";
+import { corruptMembers } from "./corrupt-members.ts";
 import { strayMembers } from "./stray-members.ts";
 import { walks } from "./walks.ts";
 import { whoseItIs } from "./whose-it-is.ts";
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...disruption,
   ...etcdCare,
   ...strayMembers,
+  ...corruptMembers,
   ...passInvariantFaults,
   ...walks,
   ...knownFaults,

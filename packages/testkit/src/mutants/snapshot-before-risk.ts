@@ -23,7 +23,7 @@ export const snapshotBeforeRiskFaults: readonly Mutant[] = [
     slotTable,
     edit(
       `${engine}/disruption/control-plane-slot.ts`,
-      'if (why !== "remove" || under',
+      'if ((why !== "remove" && why !== "renew") || under',
       'if ((why !== "remove" && why !== "replace") || under',
     ),
   ),

@@ -154,12 +154,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (!isOurs && now() - (firstSeen.get(memberId) ?? now()) < ORPHAN_GRACE_MS)
       report("S13", `member ${memberId} is removed before it was known for long that nobody owns it`);
     const peer = wanted.find((address) => member?.peerUrl.includes(`//${address}:`));
-    if (
-      peer !== undefined &&
-      !isOurs &&
-      machineAt(peer).state.power === "on" &&
-      machineAt(peer).state.etcd.data === undefined
-    )
+    if (peer !== undefined && !isOurs && machineAt(peer).state.power === "on" && machineAt(peer).state.etcd.data === undefined)
       report("S13", `member ${memberId} is removed while ${peer}, whose address it carries, is joining`);
     if (readingsAtRemoval === listReadings) report("S14", `member ${memberId} is removed by a list from before another removal`);
   }
@@ -224,8 +219,32 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     const { alarmedSince, desired } = stage;
     if (alarmedSince === undefined || desired === undefined || !isControlPlane(address)) return;
     // The operator has taken it back already.
-    if (alarms().length === 0) return;
+    if (alarms().length === 0 || isReplaced(effect, address)) return;
     if (now() - alarmedSince > READ_JUST_BEFORE_MS) report("S10", `${effect} goes to ${address} while etcd raises an alarm`);
+  }
+
+  /**
+   * Who replaces the one member whose data are wrong: it leaves, or boots when it has left; of three voters at least, and while a majority has the same data and is
+   * healthy.
+   */
+  function isReplaced(effect: EffectId, address: string): boolean {
+    const raised = alarms();
+    const voters = (cluster()?.members ?? []).filter(({ isLearner }) => !isLearner);
+    const wrong = new Set(raised.flatMap(({ memberId, alarm }) => (alarm === "CORRUPT" ? [memberId] : [])));
+    if (wrong.size === 0 || raised.some(({ memberId }) => /^0*$/.test(memberId))) return false;
+    const own = machineAt(address).state.etcd.data?.memberId;
+    if (effect === "T11") return own === undefined || !voters.some(({ id }) => id === own);
+    if (effect !== "T7" || own === undefined || !wrong.has(own)) return false;
+    return voters.length >= 3 && voters.filter((voter) => isHealthy(voter) && !wrong.has(voter.id)).length > voters.length / 2;
+  }
+
+  /** A wanted machine leaves etcd for wrong data alone. */
+  function judgeLeave(address: string): void {
+    const isWanted = stage.desired?.controlPlanes.includes(address) === true;
+    if (isWanted && alarms().length > 0 && !isReplaced("T7", address))
+      report("S12", `${address} is to leave etcd, which is still wanted and whose data are not those of a minority`);
+    if (isWanted && alarms().length === 0 && stage.alarmedSince === undefined)
+      report("S12", `${address} is to leave etcd, which is still wanted`);
   }
 
   /** By machine: whoever stands at a control plane's address for a while may be a worker, which is no member and does not become one. */
@@ -259,6 +278,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
       if (!disturbs(effect, request)) return;
       judgeAlarm(effect, address);
+      if (effect === "T7") judgeLeave(address);
       if (effect === "T8" && target.memberId !== undefined) judgeRemoval(target.memberId);
       if (effect === "T8" || isControlPlane(address)) {
         judgeQuorum(effect, target, request);

@@ -110,32 +110,6 @@ describe("an etcd that is full", () => {
     }));
 });
 
-describe("an etcd whose data differ", () => {
-  test("is left alone, and the condition names the member and what to do", () =>
-    ready(3, async (world) => {
-      const wrong = at(1, 2, 3).find((address) => address !== leaderOf(world)) ?? "";
-      const before = world.sent.length;
-      world.datacenter.machine(wrong).corruptEtcd();
-      await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "DataCorrupt", 120);
-      databaseOf(world).fill();
-      await world.time.advance(30 * 60_000);
-      assert.deepEqual(world.sent.slice(before), []);
-      const { message = "" } = (await world.condition(kinds.controlPlane, "EtcdHealthy")) ?? {};
-      assert.match(message, new RegExp(`demo-${wrong}.* are not those of the others.*Reboot none.*docs/runbooks/etcd-corrupt\\.md`));
-    }));
-
-  test("on so many that no majority tells is left alone, and a backup is the way out", () =>
-    ready(3, async (world) => {
-      const before = world.sent.length;
-      for (const address of at(1, 2)) world.datacenter.machine(address).corruptEtcd();
-      await world.time.advance(30 * 60_000);
-      assert.deepEqual(world.sent.slice(before), []);
-      const { reason, message = "" } = (await world.condition(kinds.controlPlane, "EtcdHealthy")) ?? {};
-      assert.equal(reason, "DataCorrupt");
-      assert.match(message, /told of demo-\S+\), and no majority says whose are right/);
-    }));
-});
-
 describe("a member whose file has more free pages than content", () => {
   /** Files of a gibibyte, of which so much is in use, and no alarm. */
   function fragmented(world: Story): EtcdDatabase {

@@ -23,6 +23,12 @@ export class Interruption {
   #at: Moment | undefined;
   #act: () => Promise<void> = async () => {};
   #isCounting = false;
+  readonly #mutating: RegExp;
+
+  /** @param calls to machines that are counted; default those that installations and removals make */
+  constructor(calls = mutating) {
+    this.#mutating = calls;
+  }
 
   /** From now on calls are counted, and `act` is awaited at the moment. @param at `undefined` = calls are only counted */
   begin(at: Moment | undefined, act: () => Promise<void>): void {
@@ -41,7 +47,7 @@ export class Interruption {
 
   readonly dialer = (real: TalosDialer): TalosDialer =>
     withUnary(real, ({ address, channel }) => (method, request, options) => {
-      const [, name] = mutating.exec(method.path) ?? [];
+      const [, name] = this.#mutating.exec(method.path) ?? [];
       return name === undefined
         ? channel.unary(method, request, options)
         : this.#around(`${name} ${address}`, () => channel.unary(method, request, options));

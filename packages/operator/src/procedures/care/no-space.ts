@@ -1,5 +1,6 @@
 import { hanging, filesOf, inMib } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
+import { controlPlanesOf } from "../../assess/etcd-view.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import { machineFact } from "../../record/facts.ts";
 import type { EtcdQuorum } from "../../model/etcd.ts";
@@ -29,6 +30,8 @@ export type NextForFull =
  * Machines that do not answer are passed over: they write nothing. One that is full when it is back raises the alarm anew.
  */
 export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuorum): NextForFull {
+  // What is left is the alarm of a member that is gone: no file is in the way.
+  if (!isFull(seen)) return disarmThrough(filesOf(seen, view));
   const [stuck] = hanging(seen, view);
   if (stuck !== undefined)
     return { kind: "waits", message: `etcd on ${stuck} does not answer, and is waited for; if it stays so, reboot ${stuck}` };
@@ -46,8 +49,7 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond) };
   const [file] = full;
   if (file === undefined) {
-    const via = files.find(({ leads }) => leads) ?? files[0];
-    return via === undefined ? { kind: "waits", message: "no member answers" } : { kind: "disarm", via };
+    return disarmThrough(files);
   }
   const last = machineFact(facts, file.machine)?.defragmentedAt;
   if (last !== undefined && elapsedMs(last, seen.now) < FULL_AGAIN_MS)
@@ -56,6 +58,18 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
       message: `the file of ${file.machine} is full again minutes after it was defragmented: find out what writes so much`,
     };
   return { kind: "defragment", file };
+}
+
+/** A member tells that a file is full. */
+export function isFull(seen: Observed): boolean {
+  return controlPlanesOf(seen).some(
+    ({ look }) => look.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === "no-space") === true,
+  );
+}
+
+function disarmThrough(files: readonly EtcdFile[]): NextForFull {
+  const via = files.find(({ leads }) => leads) ?? files[0];
+  return via === undefined ? { kind: "waits", message: "no member answers" } : { kind: "disarm", via };
 }
 
 function hasRoom(bytes: number | undefined, quotaBytes: number | undefined): boolean {

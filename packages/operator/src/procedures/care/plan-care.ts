@@ -9,7 +9,8 @@ import { isCare, wasAsked, withCare } from "./care-intents.ts";
 import type { CareIntent } from "./care-intents.ts";
 import { filesOf } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
-import { nextForFull } from "./no-space.ts";
+import { isFull, nextForFull } from "./no-space.ts";
+import { planReplacement } from "./plan-replacement.ts";
 import type { Disruption } from "../../disruption/reasons.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -20,16 +21,24 @@ import type { ClusterFacts } from "../../model/record.ts";
 export function planCare(assessed: Assessment, facts: ClusterFacts): CareStep | undefined {
   const open = controlPlaneIntent(facts);
   if (isCare(open)) return ask(assessed, facts, open);
+  const replacement = planReplacement(assessed, facts);
+  if (replacement !== undefined) return replacement;
   if (facts.bootstrapDone === undefined || assessed.etcdMembership.kind === "known") return undefined;
   const { beneath } = assessed.etcdMembership;
   if (beneath === undefined) return undefined;
   const next = nextForFull(assessed.seen, facts, beneath);
   if (next.kind === "waits" || next.kind === "person")
     return { facts, actions: [], says: next.message, needsPerson: next.kind === "person" };
-  const isFull = next.kind === "defragment";
-  const file = isFull ? next.file : next.via;
-  const why = isFull ? "Its file has reached the quota, and most of it is free." : "The file of every member has room below its quota.";
-  return begin(assessed, facts, isFull ? "Defragment" : "DisarmAlarms", file, { bids: "cure", reason: "NoSpace", why });
+  if (next.kind === "defragment")
+    return begin(assessed, facts, "Defragment", next.file, {
+      bids: "cure",
+      reason: "NoSpace",
+      why: "Its file has reached the quota, and most of it is free.",
+    });
+  const words = isFull(assessed.seen)
+    ? { reason: "NoSpace", why: "The file of every member has room below its quota." }
+    : { reason: "DataCorrupt", why: "Every member whose data were wrong has left etcd." };
+  return begin(assessed, facts, "DisarmAlarms", next.via, { bids: "cure", ...words });
 }
 
 /** Writes down what is to be done to a member and asks for it, or says what is in the way. */
@@ -43,7 +52,7 @@ export function begin(
   const { seen } = assessed;
   if (seen.held?.has(file.machine) === true)
     return { facts, actions: [], says: `${file.machine} is next, and is paused by its annotation reconcile-mode`, needsPerson: true };
-  const slot = controlPlaneSlot(assessed, facts, { machine: file.machine, why: bids, member: file.memberId });
+  const slot = controlPlaneSlot(assessed, facts, { machine: file.machine, why: bids, member: disturbedBy(what, file.memberId) });
   if (slot.kind === "held")
     return {
       facts,
@@ -56,6 +65,11 @@ export function begin(
   return isCare(intent) ? { ...ask(assessed, next, intent), facts: next } : { facts, actions: [], says: "", needsPerson: false };
 }
 
+/** Taking an alarm back stops nobody. */
+function disturbedBy(what: CareIntent["what"], memberId: string): string {
+  return what === "DisarmAlarms" ? "none" : memberId;
+}
+
 /** Asks once under an intent; of one that another process wrote nobody knows whether it was asked. */
 function ask(assessed: Assessment, facts: ClusterFacts, intent: CareIntent): CareStep {
   const { seen } = assessed;
@@ -65,7 +79,8 @@ function ask(assessed: Assessment, facts: ClusterFacts, intent: CareIntent): Car
   const isOver = seen.now > intent.deadline;
   if (isOver || wasAsked(seen, rememberedAs(effect, machine), intent) || !mayAskAgain(seen, effect, machine)) return step;
   // What a new leader finds is asked for when nothing of the one before can be under way.
-  if (controlPlaneSlot(assessed, facts, { machine, why: "cure", member: memberId, under: intent }).kind === "held") return step;
+  const member = disturbedBy(intent.what, memberId);
+  if (controlPlaneSlot(assessed, facts, { machine, why: "cure", member, under: intent }).kind === "held") return step;
   return { ...step, actions: actionsOf(assessed, intent) };
 }
 
@@ -83,5 +98,5 @@ function actionsOf(assessed: Assessment, intent: CareIntent): readonly Action[] 
 function wordsOf({ what, machine }: CareIntent): string {
   return what === "Defragment"
     ? `${machine} is being defragmented and answers nothing meanwhile: one member after the other, the leader last`
-    : "every file has room, and the alarm is being taken back";
+    : "nothing is amiss any more, and the alarm is being taken back";
 }

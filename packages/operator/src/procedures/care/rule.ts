@@ -1,5 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import { isCare, withCareEnded } from "./care-intents.ts";
+import { isReplacement } from "./plan-replacement.ts";
 import { askedFor, nextFragmented } from "./fragmentation.ts";
 import { begin } from "./plan-care.ts";
 import { controlPlaneIntent } from "../../record/facts.ts";
@@ -18,8 +19,14 @@ export const releaseCare: Rule = {
   decide(assessed) {
     const { facts } = assessed;
     const open = controlPlaneIntent(facts);
-    if (facts === undefined || !isCare(open)) return undefined;
-    const next = withCareEnded(assessed, facts, open);
+    if (facts === undefined) return undefined;
+    const isGoing = assessed.seen.controlPlane.metadata.deletionTimestamp !== undefined;
+    // A member that is replaced is let go by its own step, but for a cluster that goes: nobody takes that step then.
+    const next = isCare(open)
+      ? withCareEnded(assessed, facts, open)
+      : isGoing && isReplacement(open)
+        ? (assessed.care?.facts ?? facts)
+        : facts;
     return next === facts ? undefined : verdictOf(assessed, facts, next, []);
   },
 };
