@@ -26,6 +26,10 @@ export interface ClusterStatusWriter {
   forget(cluster: string): void;
 }
 
+function deletionOf(status: KubernetesCluster["status"]): string | undefined {
+  return status?.conditions.find(({ type }) => type === "Deleting")?.reason;
+}
+
 /** @param tell told what turned in a status, once it is stored */
 export function createClusterStatusWriter(client: KubeClient, clusters: Informer<KubernetesCluster>, tell: TellTurns): ClusterStatusWriter {
   const clusterClient = client.resource<KubernetesCluster>(kubernetesClusterResource);
@@ -45,7 +49,9 @@ export function createClusterStatusWriter(client: KubeClient, clusters: Informer
       before?.phase !== after.phase ||
       isReady(before) !== isReady(after) ||
       before.observedGeneration !== after.observedGeneration ||
-      isUnderWay(before as ToldStatus) !== isUnderWay(after as ToldStatus);
+      isUnderWay(before as ToldStatus) !== isUnderWay(after as ToldStatus) ||
+      // Once its control plane is gone nothing else tells that it was taken over while it went.
+      deletionOf(before) !== deletionOf(after);
     const left = isNews ? 0 : STATUS_EVERY_MS - elapsedMs(written.get(key) ?? 0, now);
     if (left > 0) return left;
     const { namespace, name, uid } = cluster.metadata;

@@ -164,6 +164,18 @@ test("what passes by within two seconds is not written, and what comes to stay t
   assert.notEqual(object().metadata.resourceVersion, version);
 });
 
+test("that a cluster is taken over is said at once: who made it lets nothing go before", async () => {
+  const { object, at, writer } = createStored();
+  const own = writer();
+  const { fields, conditions } = comingUp("Unmet: a.");
+  const imported = (status: string, reason: string): WantedStatus =>
+    ({ fields, conditions: [...conditions, { type: "Imported", status, reason, message: "So it is." }] }) as WantedStatus;
+  await own.write(object(), imported("False", "ApprovalRequired"), 0);
+  at(10_000);
+  assert.equal(await own.write(object(), imported("True", "Imported"), EVERY_MS), undefined);
+  assert.equal(object().status?.conditions?.at(-1)?.reason, "Imported");
+});
+
 test("that settings are in force on what still comes up waits like messages, and that they are not does not", async () => {
   const { object, at, writer } = createStored();
   const own = writer();

@@ -11,6 +11,8 @@ import { tellTurns } from "./turns.ts";
 /** A status as all kinds have it. */
 export interface StatusShape {
   readonly state?: string;
+  /** Of a control plane: it was taken over. */
+  readonly imported?: boolean;
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
 }
@@ -335,11 +337,13 @@ function isReady(status: StatusShape | undefined): boolean {
   return isConditionTrue(status?.conditions, "Ready");
 }
 
-/** What people and tools wait for is another thing: the object turned ready or unready, or is finished, or is no more. */
+/** What people, tools and other controllers wait for is another thing: the object turned ready or unready, is finished or is no more, or was taken over. */
 function isTurn(before: StatusShape | undefined, after: StatusShape): boolean {
   const isFinished = (status: StatusShape | undefined): boolean =>
     isReady(status) && !isConditionTrue(status?.conditions, "Reconciling") && !isConditionTrue(status?.conditions, "Stalled");
-  return isReady(before) !== isReady(after) || isFinished(before) !== isFinished(after);
+  const isImported = (status: StatusShape | undefined): boolean =>
+    status?.imported === true || isConditionTrue(status?.conditions, "Imported");
+  return [isReady, isFinished, isImported].some((is) => is(before) !== is(after));
 }
 
 function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {
