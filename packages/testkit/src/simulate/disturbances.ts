@@ -189,7 +189,9 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   }
 
   /** Boots and what stops a member for a while: of control planes one at a time, whatever quorum is left. */
-  function judgeAlone(effect: EffectId, address: string, request: unknown): void {
+  function judgeAlone(effect: EffectId, address: string, request: unknown, record: ClusterRecord | undefined): void {
+    // An alarm that is taken back stops no member.
+    if (effect === "T13" && record?.spec.openControlPlaneIntent?.what === "DisarmAlarms") return;
     if (!isControlPlane(address) || (effect !== "T13" && !(disturbs(effect, request) && BOOTS.has(effect)))) return;
     const busy = [...flights].flatMap(([other, flight]) => (BOOTS.has(flight.effect) && isControlPlane(other) ? [other] : []));
     const others = [...busy, ...defragmenting].filter((other) => other !== address);
@@ -272,7 +274,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       if (["T3", "T9", "T10", "T11"].includes(effect)) judgeIdentity(effect, address, record);
       if (effect === "T2") judgeJoin(address);
       if (effect === "T9") judgeWipe(address, record);
-      judgeAlone(effect, address, request);
+      judgeAlone(effect, address, request, record);
       const target = targetOf(effect, address, request);
       // Network settings that are wrong take a machine off the network, and nothing takes them back.
       if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
