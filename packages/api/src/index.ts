@@ -48,7 +48,7 @@ export type {
 export type { BackupProof, BackupRun, BackupSource } from "./kinds/backup-facts.ts";
 export { DEFAULT_BACKUP_PREFIX } from "./kinds/backup-storage.ts";
 export type { BackupStorage, DirectoryStorage, S3Storage } from "./kinds/backup-storage.ts";
-export { MAX_DECISIONS, MAX_KNOWN_MACHINES, beyondThisRelease, clusterRecordResource } from "./kinds/cluster-record.ts";
+export { MAX_DECISIONS, MAX_KNOWN_MACHINES, MAX_QUARANTINED, beyondThisRelease, clusterRecordResource } from "./kinds/cluster-record.ts";
 export type {
   AppliedTemplate,
   BootstrapFact,
@@ -59,7 +59,9 @@ export type {
   KnownMachine,
   MachineIdentity,
   OpenIntent,
+  OpenOperation,
   OpenSnapshot,
+  QuarantinedVersion,
   RecordedDecision,
 } from "./kinds/cluster-record.ts";
 export type {

@@ -86,8 +86,10 @@ export const annotations = {
   addonNotSelected: `${OPERATOR_GROUP}/addon-not-selected`,
   /** Value: the number of a revision. On a TalosClusterAddonRelease: goes back to it, once; an edit ends it. */
   rollbackTo: `${OPERATOR_GROUP}/rollback-to`,
-  /** Value: a version of Talos or Kubernetes. On a TalosControlPlane: machines may go back to exactly that one. Plans read it; upgrades are not carried out yet. */
+  /** Value: a version of Talos or Kubernetes. On a TalosControlPlane: machines may go back to exactly that Talos, and plans to that Kubernetes. */
   allowDowngrade: `${OPERATOR_GROUP}/allow-downgrade`,
+  /** Value: a version of Talos. On a TalosControlPlane: a version that failed on a machine may be tried again. */
+  liftQuarantine: `${OPERATOR_GROUP}/lift-quarantine`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;

@@ -1,5 +1,5 @@
 import { conditionFor } from "@talos-operator/api";
-import type { ConditionInput, ControlPlaneState, ReasonOf } from "@talos-operator/api";
+import type { ConditionInput, ControlPlaneState, ReadyReason, ReasonOf } from "@talos-operator/api";
 import { withOutlook } from "./controllers/shared/outlook.ts";
 import { pausedCondition } from "./controllers/shared/mode.ts";
 import { settledOr } from "./controllers/shared/settled.ts";
@@ -10,6 +10,7 @@ import { riskConditions } from "./report/describe-risk.ts";
 import { removalConditions, removalRows, removalsOf } from "./report/describe-removal.ts";
 import { withoutHeld } from "./observe/pauses.ts";
 import { brokenBy } from "./invariants/broken.ts";
+import { openRun, upgradeIntents } from "./record/upgrades.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
 import { dryRunCondition, notLookedYet } from "./planning/dry-run-condition.ts";
@@ -32,6 +33,8 @@ import { releasePools } from "./procedures/delete/release-pools.ts";
 import { removeStrays } from "./procedures/strays/rule.ts";
 import { rememberVersions } from "./procedures/versions/rule.ts";
 import { refuseUnsafeSpec, whatGoesOn } from "./gates/safe-spec.ts";
+import { settleUpgrade } from "./procedures/upgrade/settle.ts";
+import { upgradeTalos } from "./procedures/upgrade/rule.ts";
 import { tendCertificates } from "./procedures/certificates/rule.ts";
 import { hasNodesToTend, tendNodes } from "./procedures/nodes/rule.ts";
 import { waitOrSettle } from "./gates/wait.ts";
@@ -59,9 +62,11 @@ export const defaultRules: readonly Rule[] = [
   removeStrays,
   tendNodes,
   settleConfig,
+  settleUpgrade,
   configureMachines,
   changeMembership,
   changeConfig,
+  upgradeTalos,
   keepAccess,
   tendCertificates,
   rememberMembers,
@@ -142,7 +147,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
   const waiting = verdict.waiting ?? assessed.waiting;
   const isReady = waiting === undefined;
-  const isBusy = isChangingConfig(seen);
+  const isBusy = isChangingConfig(seen) || isUpgrading(assessed);
   const requeueAfterMs =
     verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
@@ -152,7 +157,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
   const conditions: readonly ConditionInput[] = [
     ready,
-    progressing(waiting, seen, standing),
+    progressing(waiting, assessed, standing),
     ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
@@ -169,13 +174,25 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
 }
 
 /** `Progressing` by what is waited for. */
-function progressing(waiting: Waiting | undefined, seen: Observed, standing: readonly ConditionInput[]): ConditionInput {
+function progressing(waiting: Waiting | undefined, assessed: Assessment, standing: readonly ConditionInput[]): ConditionInput {
+  const { seen } = assessed;
   const { generation } = seen.controlPlane.metadata;
+  const upgrading = isUpgrading(assessed) ? (assessed.upgrade?.says ?? "") : undefined;
+  if (upgrading !== undefined && (waiting === undefined || PASSING.has(waiting.reason)))
+    return conditionFor("Progressing", "UpgradingTalos", upgrading || "See the condition UpgradePending.", generation);
   if (waiting === undefined && isChangingConfig(seen))
     return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
   if (waiting === undefined) return settledOr(standing, generation);
   const reason = progressReason(waiting, seen);
   return conditionFor("Progressing", reason, reason === "Blocked" ? "See the condition Ready." : waiting.message, generation);
+}
+
+/** What a machine that boots another Talos brings along. */
+const PASSING: ReadonlySet<ReadyReason> = new Set(["EtcdUnhealthy", "Joining", "Booting", "NodesNotReady", "MachineUnreachable"]);
+
+/** A run is open, or a step of one. */
+function isUpgrading({ facts }: Assessment): boolean {
+  return openRun(facts) !== undefined || upgradeIntents(facts).length > 0;
 }
 
 function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing"> {

@@ -361,12 +361,12 @@ function inNamespace(object: KubeObject, name: string | undefined): readonly str
 
 /** What is not the same in every process: settings, rules of a test, and backups. */
 function askedIn(
-  { rules, onInvariantBroken, requireMaintenanceFingerprint = false }: OperatorOptions,
+  { rules, onInvariantBroken, requireMaintenanceFingerprint: requireFingerprint = false, upgradeWithinMs }: OperatorOptions,
   backups: SnapshotCaches["backups"] | undefined,
   schedules: SnapshotCaches["schedules"] | undefined,
-): Pick<BrainOptions, "rules" | "onInvariantBroken" | "requireFingerprint" | "snapshots"> {
+): Pick<BrainOptions, "rules" | "onInvariantBroken" | "machineRules" | "snapshots"> {
   return {
-    requireFingerprint: requireMaintenanceFingerprint,
+    machineRules: upgradeWithinMs === undefined ? { requireFingerprint } : { requireFingerprint, upgradeWithinMs },
     ...(rules === undefined ? {} : { rules }),
     ...(onInvariantBroken === undefined ? {} : { onInvariantBroken }),
     ...(backups === undefined || schedules === undefined ? {} : { snapshots: { backups, schedules } }),

@@ -78,6 +78,8 @@ export interface OperatorOptions {
   readonly allowLoopbackMachines?: boolean;
   /** Nothing is sent to a machine whose maintenance key nobody vouched for. Default false. */
   readonly requireMaintenanceFingerprint?: boolean;
+  /** How long a machine may take to be well with another Talos after it was asked to boot it. Milliseconds. Default 900_000: firmware of large machines takes minutes. */
+  readonly upgradeWithinMs?: number;
   /** Registries, or beginnings of image names, that installers may come from: `ghcr.io/siderolabs`. Default: any. */
   readonly installerRegistries?: readonly string[];
   /** The ConfigMap that names further releases of Talos and Kubernetes, to go through on upgrades. Default: none, the built-in ones count. */

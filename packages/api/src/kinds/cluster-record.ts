@@ -88,6 +88,18 @@ const knownMachine = object(
       maxLength: 128,
     }),
     defragmentedAt: time("When its member of etcd was last asked to defragment."),
+    installedTalos: object(
+      {
+        version: required(string({ description: "Talos that its next boot starts.", maxLength: 64 })),
+        before: required(
+          string({ description: "Talos that it ran when that was installed, which the other boot slot keeps.", maxLength: 64 }),
+        ),
+        bootId: required(
+          string({ description: "Boot id of the machine when it was installed: another one shows that it has booted.", maxLength: 64 }),
+        ),
+      },
+      { description: "A Talos that is installed on the machine and not booted yet: nothing is installed over it." },
+    ),
   },
   { description: "A machine that belongs, or ever belonged, to the cluster." },
 );
@@ -141,6 +153,13 @@ const openIntent = object(
     configHash: string({ description: "Hash of the configuration that is sent.", maxLength: 128 }),
     applyMode: oneOf(["try", "no-reboot", "staged"], {
       description: "How a configuration is sent; one that is tried reverts by itself at the deadline.",
+    }),
+    talosVersion: string({ description: "Talos that the machine is to run after it.", maxLength: 64 }),
+    talosBefore: string({ description: "Talos that it ran when the intent was written.", maxLength: 64 }),
+    provenAt: time("Since when the machine shows everything that an upgrade is to bring; it is looked at for a while longer."),
+    rollsBackFrom: string({
+      description: "Boot id under which the new Talos was given up: only this boot is rolled back, and once.",
+      maxLength: 64,
     }),
   },
   { description: "An effect that cannot be repeated blindly, from before it is sent until a machine shows that it took place." },
@@ -198,6 +217,25 @@ const operationField: Field<OpenOperation, false> = operation;
 
 /** How many procedures may be open at once. */
 const MAX_OPERATIONS = 16;
+
+const quarantinedVersion = object(
+  {
+    version: required(string({ description: "Talos version, with v.", maxLength: 64 })),
+    machine: required(string({ description: "Name of the TalosMachine on which it failed.", maxLength: 253 })),
+    manufacturer: string({ description: "Manufacturer that the machine tells; absent where it tells none.", maxLength: 128 }),
+    product: string({ description: "Product name that the machine tells; absent where it tells none.", maxLength: 128 }),
+    at: required(time("When it failed.")),
+    why: required(string({ description: "What was seen, as a sentence.", maxLength: 512 })),
+  },
+  { description: "A Talos version that failed on a machine: it goes to no machine of the cluster before a person says so." },
+);
+
+/** A Talos version that failed on a machine of the cluster. */
+export interface QuarantinedVersion extends Infer<typeof quarantinedVersion> {}
+const quarantineField: Field<QuarantinedVersion, false> = quarantinedVersion;
+
+/** How many versions may be in quarantine; the oldest goes. */
+export const MAX_QUARANTINED = 16;
 
 const appliedTemplate = object(
   {
@@ -293,9 +331,14 @@ const spec = object(
     }),
     snapshot: snapshotField,
     operations: list<OpenOperation>(operationField, {
-      description: "Procedures of several steps that are open, oldest first. Not written by this release.",
+      description: "Procedures of several steps that are open, oldest first.",
       listType: "atomic",
       maxItems: MAX_OPERATIONS,
+    }),
+    quarantine: list<QuarantinedVersion>(quarantineField, {
+      description: "Talos versions that failed on a machine, oldest first.",
+      listType: "atomic",
+      maxItems: MAX_QUARANTINED,
     }),
     appliedTemplates: list<AppliedTemplate>(appliedTemplate, {
       description: "Templates of machine configs that were applied, oldest first.",

@@ -5,7 +5,7 @@ import { VERSION_PATTERN } from "./fields.ts";
 export const talosVersionField = required(
   string({
     description:
-      "Talos version that machines are installed with. A later change is reported as UpgradePending and does not touch running machines. Default: v1.13.0.",
+      "Talos version of the machines. A later change upgrades those that run, one after the other; the condition UpgradePending says how far that is, or what is in the way. Default: v1.13.0.",
     default: "v1.13.0",
     pattern: VERSION_PATTERN,
   }),

@@ -79,6 +79,17 @@ export const eventCatalogue = {
     did: "was drained",
   },
   MachineRebooted: { type: "Normal", on: machineAndParents, when: "A machine is back from a reboot that was asked for.", did: "rebooted" },
+  MachineUpgraded: {
+    type: "Normal",
+    on: machineAndParents,
+    when: "A machine runs another Talos and is well with it.",
+    did: "runs another Talos",
+  },
+  TalosVersionFailed: {
+    type: "Warning",
+    on: machineAndParents,
+    when: "A machine failed with the Talos that was asked for, which goes to no other machine; the note says how.",
+  },
   MachineReset: {
     type: "Normal",
     on: machineAndParents,

@@ -36,6 +36,12 @@ export const progressing = {
       when: "The configuration of running machines is being changed.",
       next: "See the condition ConfigUpToDate.",
     },
+    UpgradingTalos: {
+      status: "True",
+      release: "itself",
+      when: "Machines are being brought to another Talos.",
+      next: "See the condition UpgradePending.",
+    },
     Settled: { status: "False", release: "none", when: "Everything that the spec asks for is carried out.", next: "-" },
     UpgradePending: {
       status: "False",

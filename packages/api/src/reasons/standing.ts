@@ -44,13 +44,32 @@ export const endpointChosen = {
 
 /** A version or an installer image in the spec that differs from the running one. */
 export const upgradePending = {
-  meaning: "The spec asks for another version or installer image than runs; running machines are left as they are.",
+  meaning:
+    "The spec asks for another version or installer image than runs; the message says how far its way there is, or what is in the way.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
   reasons: {
+    Upgrading: {
+      status: "True",
+      release: "itself",
+      when: "Machines are being brought to the Talos that the spec asks for, one after the other; the message says which one is under way.",
+      next: "-",
+    },
+    UpgradeWaits: {
+      status: "True",
+      release: "itself",
+      when: "Another Talos is asked for, and something comes first or is in the way; the message says what.",
+      next: "Do what the message says, where it names something that a person can do.",
+    },
+    VersionFailed: {
+      status: "True",
+      release: "person",
+      when: "A machine failed with the Talos that is asked for: it goes to no further machine of the cluster.",
+      next: "Ask for another version, or annotate the TalosControlPlane with talos-operator.dev/lift-quarantine and the version to try it again.",
+    },
     VersionDiffers: {
       status: "True",
       release: "person",
-      when: "Spec and running version differ, or a patch names another version of a component than runs; the message names both, and the hops between, through the newest release of each minor, or why none leads there.",
+      when: "Spec and running version differ and nothing is begun, or a patch names another version of a component than runs; the message names both, and the hops between, through the newest release of each minor, or why none leads there.",
       next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within a minute, and machines that join get it.",
     },
     DowngradeAsked: {

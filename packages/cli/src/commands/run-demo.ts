@@ -26,6 +26,9 @@ import { startSimulatedMachines } from "../process/simulated-machines.ts";
 import { startStandalone } from "../process/standalone-process.ts";
 import { readSettings } from "../settings/read-settings.ts";
 
+/** Simulated machines are well within seconds after a boot: nobody waits a quarter of an hour for a version that is broken. */
+const DEMO_UPGRADE_MS = 45_000;
+
 /** Runs the demo until it is Ready (with `--exit-when-ready`) or until it is stopped. */
 export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
   const begunAt = systemClock.now();
@@ -81,6 +84,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     keys,
     log,
     compositions,
+    upgradeWithinMs: DEMO_UPGRADE_MS,
     backups: openLocalBackups(flags, {
       runs: folder.file("backup-runs"),
       directory: folder.file("backups"),

@@ -11,6 +11,8 @@ import type { LocalBackups } from "./local-backups.ts";
 import type { ManifestObject } from "./manifest.ts";
 
 export interface StandaloneOptions extends EmbeddedApiOptions {
+  /** See OperatorOptions: machines that boot within seconds are given up sooner. */
+  readonly upgradeWithinMs?: number;
   readonly keys: Keys;
   readonly log: Logger;
   /** Starts what must be there before the operator looks, once the data folder is this process's own. It is closed after the operator. */
@@ -55,6 +57,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     options: {
       ...compositionOptions(options.compositions),
       allowLoopbackMachines: true,
+      ...(options.upgradeWithinMs === undefined ? {} : { upgradeWithinMs: options.upgradeWithinMs }),
       // The data folder is locked by this process, so no second operator can work on this API.
       leaderElection: false,
     },

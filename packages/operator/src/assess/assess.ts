@@ -9,6 +9,8 @@ import { planConfigs } from "../procedures/configure/plan.ts";
 import { chooseNext } from "../procedures/configure/rollout.ts";
 import { maxUnavailableOf } from "../disruption/limit.ts";
 import { downIn } from "../disruption/pool-budget.ts";
+import { beforeUpgrades } from "../procedures/upgrade/before-upgrades.ts";
+import { planUpgrades } from "../procedures/upgrade/plan-upgrades.ts";
 import { beforeRemovals } from "../procedures/remove/before-removals.ts";
 import { identityOf } from "./identity.ts";
 import { idleCordons, leftNodes } from "./node-owners.ts";
@@ -40,63 +42,42 @@ export function assess(seen: Observed): Assessment {
   const health = once(() => etcdAlarms(assessment) ?? etcdHealth(seen, plans.straying()?.says));
   const bootstrap = once(() => bootstrapState(seen));
   const waiting = once(() => waitingOf(assessment));
-  const assessment: Assessment = {
-    seen,
-    facts,
-    ...tableOf(seen, facts),
-    get etcdMembership() {
-      return membership();
+  const assessment: Assessment = withGetters(
+    { seen, facts, ...tableOf(seen, facts) },
+    {
+      etcdMembership: membership,
+      etcd,
+      configs: orNone(plans.configs),
+      rollout: plans.rollout,
+      joining: plans.joining,
+      leaving: plans.leaving,
+      beforeRisk: plans.risk,
+      beforeUpgrade: plans.upgradeRisk,
+      upgrade: plans.upgrade,
+      care: plans.care,
+      strays: plans.strays,
+      straying: plans.straying,
+      idleCordons: orNone(plans.cordons),
+      leftNodes: orNone(plans.left),
+      goingPools,
+      keys,
+      health,
+      bootstrap,
+      waiting,
     },
-    get etcd() {
-      return etcd();
-    },
-    get configs() {
-      return plans.configs() ?? [];
-    },
-    get rollout() {
-      return plans.rollout();
-    },
-    get joining() {
-      return plans.joining();
-    },
-    get leaving() {
-      return plans.leaving();
-    },
-    get beforeRisk() {
-      return plans.risk();
-    },
-    get care() {
-      return plans.care();
-    },
-    get strays() {
-      return plans.strays();
-    },
-    get straying() {
-      return plans.straying();
-    },
-    get idleCordons() {
-      return plans.cordons() ?? [];
-    },
-    get leftNodes() {
-      return plans.left() ?? [];
-    },
-    get goingPools() {
-      return goingPools();
-    },
-    get keys() {
-      return keys();
-    },
-    get health() {
-      return health();
-    },
-    get bootstrap() {
-      return bootstrap();
-    },
-    get waiting() {
-      return waiting();
-    },
-  };
+  );
   return assessment;
+}
+
+/** Nothing of it where it cannot be told. */
+function orNone<T>(tell: () => readonly T[] | undefined): () => readonly T[] {
+  return once(() => tell() ?? []);
+}
+
+/** What is made when it is first read. */
+function withGetters<P extends object, L extends object>(plain: P, lazy: { readonly [K in keyof L]: () => L[K] }): P & L {
+  const getters = Object.entries<() => unknown>(lazy).map(([name, get]) => [name, { get, enumerable: true }] as const);
+  return Object.defineProperties(plain, Object.fromEntries(getters)) as P & L;
 }
 
 /** What cannot be told without a record, each when it is first asked for. */
@@ -109,6 +90,8 @@ function plansOf(seen: Observed, facts: ClusterFacts | undefined, of: () => Asse
     joining: ofRecord((known) => planMachines(of(), known)),
     leaving: ofRecord((known) => planMembership(of(), known)),
     risk: ofRecord((known) => beforeReplacement(of(), known) ?? beforeRemovals(of(), known)),
+    upgradeRisk: ofRecord((known) => beforeUpgrades(of(), known)),
+    upgrade: ofRecord((known) => planUpgrades(of(), known)),
     care: ofRecord((known) => planCare(of(), known)),
     strays: ofRecord((known) => straysOf(of(), known)),
     straying: ofRecord((known) => planStrays(of(), known)),

@@ -26,6 +26,8 @@ interface Given {
   readonly mayDisturb?: boolean;
   /** What people say of snapshots before control planes leave; no store is there. */
   readonly riskWord?: string;
+  /** Talos that the spec asks for. */
+  readonly asks?: string;
 }
 
 const three = [member(0, 3), member(1, 3), member(2, 3)];
@@ -35,7 +37,7 @@ const joining = three.map((etcd) => ({
 }));
 const snapshot = { machine: name(2), backup: "default/nightly", deadline: NOW + 60_000 };
 
-function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true, riskWord }: Given): {
+function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true, riskWord, asks }: Given): {
   readonly seen: Observed;
   readonly known: ClusterFacts;
 } {
@@ -45,7 +47,7 @@ function world({ etcds = three, facts: over = {}, left = [], draining = [], mayD
   );
   const drain = { startedAt: NOW, askedAt: NOW, ranMs: 0, unreachableMs: 0, state: undefined };
   const all = observed({
-    controlPlane: controlPlane(etcds.length),
+    controlPlane: controlPlane(etcds.length, asks === undefined ? {} : { version: asks }),
     facts: known,
     looks,
     mayDisturb,
@@ -128,6 +130,26 @@ const cases: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["ki
     { why: "remove", under: intent(1, "Reset") },
     "granted",
   ],
+  ["one for another Talos, without a store for a snapshot", { asks: "v1.13.10" }, { why: "upgrade" }, "granted"],
+  [
+    "one for another Talos before a snapshot that is required",
+    { asks: "v1.13.10", riskWord: "required" },
+    { why: "upgrade" },
+    "before-risk",
+  ],
+  [
+    "one that boots another Talos under its intent, whatever is required",
+    { asks: "v1.13.10", riskWord: "required", facts: { intents: [intent(1)] } },
+    { why: "upgrade", under: intent(1) },
+    "granted",
+  ],
+  [
+    "one for another Talos while another is dead",
+    { asks: "v1.13.10", etcds: [three[0], three[1], undefined] },
+    { why: "upgrade" },
+    "quorum",
+  ],
+  ["one of two, for another Talos", { asks: "v1.13.10", etcds: [member(0, 2), member(1, 2)] }, { why: "upgrade" }, "quorum"],
   ["a dead one, whatever is required", { left: [1], riskWord: "required" }, { why: "replace" }, "granted"],
   [
     "one for a boot, whatever is required of those that leave",

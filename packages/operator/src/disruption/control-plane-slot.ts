@@ -71,14 +71,14 @@ function heldBySomebody(assessed: Assessment, facts: ClusterFacts, bid: SlotBid)
   return bid.under === undefined ? heldByDrain(assessed, bid) : undefined;
 }
 
-/** A control plane that is listed is drained for a boot, one that is not because it leaves. */
+/** A control plane that is listed is drained for a boot, into another Talos or not, one that is not because it leaves. */
 function heldByDrain({ seen, machines, former }: Assessment, { machine, why }: SlotBid): SlotHolder | undefined {
   if (seen.drains === undefined || seen.drains.size === 0 || why === "delete") return undefined;
   const isDrained = seen.drains.has(machine);
   const own = rankOf(why);
-  const before = [...machines, ...former].find(({ declared: { name, role }, look, drain, isListed }) => {
+  const before = [...machines, ...former].find(({ declared: { name, role }, look, drain, isListed, fact }) => {
     if (role !== "controlplane" || name === machine || drain === undefined || look.kind !== "running") return false;
-    const rank = rankOf(isListed ? "boot" : "remove");
+    const rank = rankOf(isListed ? (fact?.installed === undefined ? "boot" : "upgrade") : "remove");
     return rank < own || (rank === own && (!isDrained || name < machine));
   });
   return before === undefined ? undefined : { kind: "drain", machine: before.declared.name };
@@ -103,8 +103,12 @@ function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, m
 }
 
 /** Last of all: it is not asked for while anything else is in the way. What was begun goes on, and a dead member is replaced without it. */
-function heldBySnapshot({ beforeRisk, etcdMembership }: Assessment, { machine, why, member, under }: SlotBid): SlotHolder | undefined {
-  if ((why !== "remove" && why !== "renew") || under !== undefined || beforeRisk?.holds !== true) return undefined;
+function heldBySnapshot(
+  { beforeRisk: ofRemovals, beforeUpgrade, etcdMembership }: Assessment,
+  { machine, why, member, under }: SlotBid,
+): SlotHolder | undefined {
+  const beforeRisk = why === "remove" || why === "renew" ? ofRemovals : why === "upgrade" ? beforeUpgrade : undefined;
+  if (under !== undefined || beforeRisk?.holds !== true) return undefined;
   const view = readFor(why, etcdMembership);
   // Who has no vote is missed by nobody.
   const hasVote = view.kind === "known" && isVoter(view, member);

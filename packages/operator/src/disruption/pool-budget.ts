@@ -64,7 +64,7 @@ export function downIn(listed: readonly AssessedMachine[], leaving: readonly Ass
     if (!isMember && !isBusy) continue;
     if (isBusy || !isReady) down.set(declared.name, "down");
     else if (drain !== undefined) down.set(declared.name, "draining");
-    else if (fact?.staged !== undefined) down.set(declared.name, "staged");
+    else if (fact?.staged !== undefined || fact?.installed !== undefined) down.set(declared.name, "staged");
   }
   for (const { declared, intents, drain } of leaving) {
     if (intents.length > 0) down.set(declared.name, "down");

@@ -6,7 +6,7 @@ import type { ClustersByKey } from "../controllers/shared/mode.ts";
 import { controlPlaneNamed } from "../controllers/talosetcdbackup/cluster-name.ts";
 import { dueAt } from "../controllers/talosetcdbackup/slot.ts";
 import { controlPlaneIntent } from "../record/facts.ts";
-import type { Observed, SeenSnapshots } from "../model/observation.ts";
+import type { Observed, SeenMachine, SeenSnapshots } from "../model/observation.ts";
 
 /** The caches of backups. */
 export interface SnapshotCaches {
@@ -14,7 +14,7 @@ export interface SnapshotCaches {
   readonly backups: Informer<TalosEtcdBackup>;
 }
 
-/** Adds what is asked for before control planes are disturbed, and what there is. Backups are looked for only where one leaves, or where data differ: at rest it costs nothing. */
+/** Adds what is asked for before control planes are disturbed, and what there is. Backups are looked for only where one leaves or is upgraded, or where data differ: at rest it costs nothing. */
 export function withSnapshots(
   seen: Observed,
   tried: TalosCluster | undefined,
@@ -25,7 +25,10 @@ export function withSnapshots(
   const word =
     metadata.annotations?.[annotations.snapshotBeforeRisk] ??
     (tried ?? clusterOf(metadata, talosClusters))?.metadata.annotations?.[annotations.snapshotBeforeRisk];
-  const isAsked = caches !== undefined && (seen.former.some(({ declared }) => declared.role === "controlplane") || isToldCorrupt(seen));
+  const isControlPlane = ({ declared }: SeenMachine): boolean => declared.role === "controlplane";
+  const isUpgraded = (machine: SeenMachine): boolean =>
+    isControlPlane(machine) && machine.look.kind === "running" && machine.look.version !== machine.declared.version;
+  const isAsked = caches !== undefined && (seen.former.some(isControlPlane) || seen.machines.some(isUpgraded) || isToldCorrupt(seen));
   const { namespace } = metadata;
   const snapshots = isAsked
     ? snapshotsOf(metadata.name, caches.schedules.store.list(namespace), caches.backups.store.list(namespace), talosClusters)

@@ -12,7 +12,7 @@ export function whyHeld(holder: SlotHolder | MarginHolder): string {
     case "snapshot":
       return `a snapshot is being taken from ${holder.machine} (${holder.backup})`;
     case "before-risk":
-      return `a snapshot of etcd is taken before ${holder.machine} leaves`;
+      return `a snapshot of etcd is taken before ${holder.machine} ${holder.snapshot.before === "upgrade" ? "is upgraded" : "leaves"}`;
     case "drain":
       return `${holder.machine} is being drained`;
     case "founding":

@@ -50,16 +50,29 @@ const AHEAD_MS = 60_000;
  *
  * @param anybodys one that is fresh does, whoever asked for it. Not so where data differ: it may be of the member whose data are wrong
  */
-export function snapshotBefore(seen: Observed, facts: ClusterFacts, machines: readonly MachineName[], anybodys = true): BeforeRisk {
+export function snapshotBefore(
+  seen: Observed,
+  facts: ClusterFacts,
+  machines: readonly MachineName[],
+  anybodys = true,
+  before: "leave" | "upgrade" = "leave",
+): BeforeRisk {
+  const happens = before === "upgrade" ? "are upgraded" : "leave";
+  const answer = policyAnswer({ seen, facts, machines, anybodys, happens });
+  return before === "upgrade" ? { ...answer, before } : answer;
+}
+
+function policyAnswer(asked: Omit<Asked, "whom" | "isRequired">): BeforeRisk {
+  const { seen, machines, happens } = asked;
   const { policy, unknown } = snapshotPolicyOf(seen.riskWord);
   const whom = machines.join(", ");
   if (policy === "off")
     return {
       reason: "SwitchedOff",
       holds: false,
-      message: `No snapshot of etcd is taken before these leave, for the annotation ${annotations.snapshotBeforeRisk} says off: ${whom}.`,
+      message: `No snapshot of etcd is taken before these ${happens}, for the annotation ${annotations.snapshotBeforeRisk} says off: ${whom}.`,
     };
-  const answer = answerOf({ seen, facts, machines, whom, anybodys, isRequired: policy === "required" });
+  const answer = answerOf({ ...asked, whom, isRequired: policy === "required" });
   return unknown === undefined ? answer : { ...answer, reason: "WordUnknown", message: `${unknownWord(unknown)} ${answer.message}` };
 }
 
@@ -75,11 +88,13 @@ interface Asked {
   /** The same for people. */
   readonly whom: string;
   readonly anybodys: boolean;
+  /** To them, for people. */
+  readonly happens: "leave" | "are upgraded";
   readonly isRequired: boolean;
 }
 
 function answerOf(asked: Asked): BeforeRisk {
-  const { seen, facts, whom, anybodys, isRequired } = asked;
+  const { seen, facts, whom, happens, anybodys, isRequired } = asked;
   const { schedules, backups } = seen.snapshots ?? { schedules: [], backups: [] };
   const serving = backups.filter((backup) => serves(asked, backup));
   const changedAt = membersChangedAt(facts);
@@ -90,7 +105,7 @@ function answerOf(asked: Asked): BeforeRisk {
     return {
       reason: "SnapshotTaken",
       holds: false,
-      message: `TalosEtcdBackup ${taken.metadata.name} is a snapshot of etcd from before these leave: ${whom}.`,
+      message: `TalosEtcdBackup ${taken.metadata.name} is a snapshot of etcd from before these ${happens}: ${whom}.`,
     };
   const store = schedules.find((schedule) => isStoreOf(schedule));
   if (store === undefined) return withoutStore(asked);
@@ -103,18 +118,18 @@ function answerOf(asked: Asked): BeforeRisk {
     return {
       reason: "SnapshotAwaited",
       holds: true,
-      message: `Before these leave, a snapshot of etcd is taken (${name}): ${whom}. ${ready}`,
+      message: `Before these ${happens}, a snapshot of etcd is taken (${name}): ${whom}. ${ready}`,
     };
   }
   if (!isRequired)
-    return { reason: "WentOnWithout", holds: false, message: `These leave without a snapshot of etcd: ${whom}. ${name}: ${why}` };
+    return { reason: "WentOnWithout", holds: false, message: `These ${happens} without a snapshot of etcd: ${whom}. ${name}: ${why}` };
   const failedAt = Date.parse(findCondition(open.status?.conditions, "Failed")?.lastTransitionTime ?? "");
   const anewAt = Number.isNaN(failedAt) ? 0 : failedAt + ANEW_MS;
   if (seen.now >= anewAt || anewAt - seen.now > ANEW_MS + AHEAD_MS) return wanted(asked, store, `${name}: ${why}`);
   return {
     reason: "StoreFails",
     holds: true,
-    message: `A snapshot of etcd is required before these leave, and could not be taken: ${whom}. ${name}: ${why} It is taken anew at ${rfc3339(anewAt)}.`,
+    message: `A snapshot of etcd is required before these ${happens}, and could not be taken: ${whom}. ${name}: ${why} It is taken anew at ${rfc3339(anewAt)}.`,
   };
 }
 
@@ -123,7 +138,7 @@ export function isStoreOf({ metadata, spec }: TalosEtcdBackupSchedule): boolean 
   return spec.paused !== true && metadata.deletionTimestamp === undefined && reconcileModeOf(metadata) === "reconcile";
 }
 
-function withoutStore({ seen, whom, isRequired }: Asked): BeforeRisk {
+function withoutStore({ seen, whom, happens, isRequired }: Asked): BeforeRisk {
   const paused = (seen.snapshots?.schedules ?? []).map(({ metadata }) => metadata.name);
   const why =
     seen.snapshots === undefined
@@ -132,18 +147,22 @@ function withoutStore({ seen, whom, isRequired }: Asked): BeforeRisk {
         ? "no TalosEtcdBackupSchedule names this cluster"
         : `every TalosEtcdBackupSchedule of this cluster is paused (${paused.join(", ")})`;
   return isRequired
-    ? { reason: "StoreMissing", holds: true, message: `A snapshot of etcd is required before these leave, and ${why}: ${whom}.` }
-    : { reason: "NoStore", holds: false, message: `No snapshot of etcd is taken before these leave, for ${why}: ${whom}.` };
+    ? { reason: "StoreMissing", holds: true, message: `A snapshot of etcd is required before these ${happens}, and ${why}: ${whom}.` }
+    : { reason: "NoStore", holds: false, message: `No snapshot of etcd is taken before these ${happens}, for ${why}: ${whom}.` };
 }
 
 /** It is to be made now, or in a moment: what the API server refuses is asked for once more before that counts as a failure. @param before why the one before it failed */
-function wanted({ seen, machines, whom, isRequired }: Asked, store: TalosEtcdBackupSchedule, before: string | undefined): BeforeRisk {
+function wanted(
+  { seen, machines, whom, happens, isRequired }: Asked,
+  store: TalosEtcdBackupSchedule,
+  before: string | undefined,
+): BeforeRisk {
   const name = nameOf(seen, store);
   const { attempt, isRefusedTwice, refusal, pauseMs } = takingOf(seen, name, RUN_MS);
   const refused =
     refusal === undefined ? undefined : `The API server refuses TalosEtcdBackup ${name}: ${refusal.slice(0, LONGEST).replace(/\.?$/, ".")}`;
   if (isRefusedTwice && !isRequired)
-    return { reason: "WentOnWithout", holds: false, message: `These leave without a snapshot of etcd: ${whom}. ${refused ?? ""}` };
+    return { reason: "WentOnWithout", holds: false, message: `These ${happens} without a snapshot of etcd: ${whom}. ${refused ?? ""}` };
   const failure = refused ?? before;
   const schedule = store.metadata.name;
   return {
@@ -151,8 +170,8 @@ function wanted({ seen, machines, whom, isRequired }: Asked, store: TalosEtcdBac
     holds: true,
     message:
       failure === undefined
-        ? `Before these leave, a snapshot of etcd is taken with the store of TalosEtcdBackupSchedule ${schedule}: ${whom}.`
-        : `A snapshot of etcd is ${isRequired ? "required" : "preferred"} before these leave, and is asked for anew: ${whom}. ${failure}`,
+        ? `Before these ${happens}, a snapshot of etcd is taken with the store of TalosEtcdBackupSchedule ${schedule}: ${whom}.`
+        : `A snapshot of etcd is ${isRequired ? "required" : "preferred"} before these ${happens}, and is asked for anew: ${whom}. ${failure}`,
     ...(pauseMs > 0 ? {} : { take: { name, attempt, schedule, ifUid: store.metadata.uid ?? "", machines } }),
   };
 }

@@ -1,7 +1,9 @@
-import { memberOf, withEtcd } from "../planning/afterwards-machines.ts";
+import { known, memberOf, withConfig, withEtcd } from "../planning/afterwards-machines.ts";
 import { onMachine } from "../planning/step-of.ts";
-import { intentOn } from "../record/facts.ts";
+import { factsOf, intentOn } from "../record/facts.ts";
+import { isUpgrade } from "../record/upgrades.ts";
 import type { MachineName } from "../model/machine.ts";
+import type { IntentFact } from "../model/record.ts";
 import { noteNotSent } from "./attempt.ts";
 import { always, rememberedAs } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
@@ -17,9 +19,14 @@ interface ForfeitLeadership {
 
 declare module "../model/effect.ts" {
   interface EffectParameters {
-    /** The machine hands the leadership of etcd to another member. Only one whose wipe stands in the record. */
+    /** The machine hands the leadership of etcd to another member. Only one whose wipe, or whose boot into another Talos, stands in the record. */
     ForfeitLeadership: ForfeitLeadership;
   }
+}
+
+/** It leaves, or boots another Talos. */
+function mayHandOver(intent: IntentFact | undefined): boolean {
+  return intent?.what === "Reset" || (isUpgrade(intent) && intent.what !== "InstallTalos");
 }
 
 const retry = { word: "ForfeitLeadership", refusals: [], pauseMs: always(2_000) } as const;
@@ -42,7 +49,7 @@ export const forfeitLeadership = defineSend("ForfeitLeadership", {
       return "not-now";
     },
   },
-  record: { uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "Reset")?.uuid === ifUuid },
+  record: { uuid: (facts, { machine, ifUuid }) => mayHandOver(intentOn(facts, machine)) && intentOn(facts, machine)?.uuid === ifUuid },
   doing: "Handing over etcd leadership",
   send: ({ client }, options) => client.etcdForfeitLeadership(options),
   // The next look shows who leads.
@@ -51,9 +58,13 @@ export const forfeitLeadership = defineSend("ForfeitLeadership", {
   },
   lastly: nudgeMembers,
   step: ({ machine }) => onMachine("membership", machine, (named) => `Forfeit leadership: ${named}.`),
-  afterwards: (seen, { machine }) =>
-    withEtcd(seen, (etcd, members) => {
+  afterwards(seen, { machine }) {
+    const after = withEtcd(seen, (etcd, members) => {
       const own = memberOf(seen, machine);
       return { ...etcd, leader: members.find(({ id, isLearner }) => id !== own && !isLearner)?.id ?? etcd.leader };
-    }),
+    });
+    const intent = intentOn(factsOf(seen), machine);
+    // What goes on under the intent goes by what is read after it.
+    return isUpgrade(intent) ? withConfig(after, machine, { ...known(after, machine), at: intent.at + 1 }) : after;
+  },
 });

@@ -34,3 +34,7 @@ export { writeKubeconfig } from "./write-kubeconfig.ts";
 export { writeMeta } from "./write-meta.ts";
 export { writeRecord } from "./write-record.ts";
 export { writeTalosconfig } from "./write-talosconfig.ts";
+export { pullInstaller } from "./pull-installer.ts";
+export { installTalos } from "./install-talos.ts";
+export { upgradeTalos } from "./upgrade-talos.ts";
+export { rollBackTalos } from "./roll-back-talos.ts";

@@ -1,8 +1,8 @@
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
-import { known, NEXT_BOOT, withConfig, withFact } from "../planning/afterwards-machines.ts";
+import { known, NEXT_BOOT, withConfig, withFact, withTalos } from "../planning/afterwards-machines.ts";
 import { onMachine } from "../planning/step-of.ts";
-import { intentOn } from "../record/facts.ts";
+import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
 import { always, where } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
@@ -56,6 +56,8 @@ export const rebootMachine = defineSend("RebootMachine", {
   send: ({ client }, options) => client.reboot({}, options),
   step: ({ machine }) => onMachine("reboot", machine, (named) => `Reboot machine: ${named}.`),
   afterwards(seen, { machine }) {
+    const { installed } = machineFact(factsOf(seen), machine) ?? {};
+    if (installed !== undefined) return withTalos(seen, machine, installed.version);
     const config = known(seen, machine);
     return withFact(withConfig(seen, machine, { ...config, bootId: NEXT_BOOT }), machine, ({ staged, ...rest }) =>
       staged === undefined ? rest : { ...rest, configHash: staged.configHash, appliedHash: config.activeHash },

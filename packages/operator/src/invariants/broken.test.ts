@@ -84,6 +84,15 @@ const boot = (machine: string): Action => ({
   role: machine.startsWith("demo-workers") ? "worker" : "controlplane",
   ifBootId: "b",
 });
+const install = (machine: string, version: string): Action => ({
+  kind: "InstallTalos",
+  ...at(machine),
+  role: machine.startsWith("demo-workers") ? "worker" : "controlplane",
+  ifBootId: "b",
+  ifVersion: "v1.13.9",
+  version,
+  image: "",
+});
 const wipe = (machine: string): Action => ({ kind: "ResetMachine", ...at(machine), isGraceful: true });
 const removal = (n: number, via = 1): Action => ({ kind: "RemoveMember", machine: cp(n), memberId: id(n), via: at(cp(via)) });
 const drain = (machine: string): Action => ({ kind: "CordonAndDrain", ...at(machine) });
@@ -291,6 +300,27 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
     "S20",
   ],
   ["configures by another key", { looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1") } }, [configure("another")], "S20"],
+  ["installs another Talos under its intent", {}, [withOpen(open(cp(1), "InstallTalos")), install(cp(1), "v1.14.0")], undefined],
+  ["installs what runs", {}, [withOpen(open(cp(1), "InstallTalos")), install(cp(1), "v1.13.9")], "S21"],
+  ["goes back without a word", {}, [withOpen(open(wk(1), "InstallTalos")), install(wk(1), "v1.13.8")], "S21"],
+  [
+    "installs what failed",
+    { facts: { ...known, quarantine: [{ version: "v1.14.0", machine: wk(2), at: NOW, why: "" }] } },
+    [withOpen(open(wk(1), "InstallTalos")), install(wk(1), "v1.14.0")],
+    "S21",
+  ],
+  [
+    "upgrades a control plane beside one that is not back",
+    { looks: { ...healthy, "10.0.0.3": running(member(2, 3), { ready: false }) } },
+    [withOpen(open(cp(1), "UpgradeTalos")), { ...install(cp(1), "v1.14.0"), kind: "UpgradeTalos" } as Action],
+    "S21",
+  ],
+  [
+    "installs on two control planes",
+    {},
+    [withOpen(open(cp(1), "InstallTalos")), install(cp(1), "v1.14.0"), install(cp(2), "v1.14.0")],
+    "S11",
+  ],
   ["takes two workers down", {}, [withOpen(open(wk(1)), open(wk(2))), boot(wk(1)), boot(wk(2))], "S24"],
   ["takes one down beside one that is down", { looks: { ...healthy, "10.0.1.3": silent } }, [withOpen(open(wk(1)))], "S24"],
   ["drains two workers", {}, [drain(wk(1)), drain(wk(2))], "S24"],
@@ -339,6 +369,7 @@ describe("what no pass may break", () => {
       "S18",
       "S19",
       "S20",
+      "S21",
       "S24",
       "S32",
     ]);

@@ -1,9 +1,11 @@
 import { annotations } from "@talos-operator/api";
+import { compareVersions, tryParseVersion } from "@talos-operator/talos";
 import { compareIdentity } from "../observe/proven-look.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { asksMachine, isClusterGoing, isDisruptive, machineOf } from "./pass.ts";
 import type { MachineAction, Pass, PassInvariant } from "./pass.ts";
 import type { AssessedPool } from "../model/assessment.ts";
+import type { ActionOf } from "../model/effect.ts";
 import type { MachineName } from "../model/machine.ts";
 
 /** Why this machine must not be wiped. */
@@ -55,6 +57,25 @@ function poolExceeded(
   return undefined;
 }
 
+/** Why this Talos must not go to this machine. */
+function talosUnfounded(pass: Pass, { machine, version }: ActionOf<"InstallTalos" | "UpgradeTalos">): string | undefined {
+  const { byName, machines, seen } = pass.assessed;
+  const { look, declared } = byName.get(machine) ?? {};
+  if (look?.kind !== "running" || look.version === undefined) return "nobody knows which one it runs";
+  if (tryParseVersion(version) === undefined || tryParseVersion(look.version) === undefined) return "that is no version";
+  const order = compareVersions(version, look.version);
+  if (order === 0) return "it runs that already";
+  const allowed = seen.controlPlane.metadata.annotations?.[annotations.allowDowngrade] ?? "";
+  const isAllowed = tryParseVersion(allowed) !== undefined && compareVersions(allowed, declared?.version ?? "") === 0;
+  if (order < 0 && !isAllowed) return `it runs the newer ${look.version}, and nobody allowed it to go back`;
+  const failed = pass.before?.quarantine?.find((row) => row.version === version);
+  if (failed !== undefined) return `it failed on ${failed.machine}`;
+  const away = machines.find(
+    (one) => one.declared.role === "controlplane" && one.isMember && !one.isReady && one.declared.name !== machine,
+  );
+  return declared?.role === "controlplane" && away !== undefined ? `${away.declared.name} is not back` : undefined;
+}
+
 /** What is done to machines, and when. */
 export const ofMachines: readonly PassInvariant[] = [
   {
@@ -77,6 +98,18 @@ export const ofMachines: readonly PassInvariant[] = [
       return stray === undefined
         ? undefined
         : `${stray.kind} is to go to ${machineOf(stray)}, which is not the machine that was written down`;
+    },
+  },
+  {
+    id: "S21",
+    says: "A Talos goes to no machine that runs it, back only where a person said so, and to no control plane while another one is not back.",
+    broken(pass) {
+      for (const action of pass.actions) {
+        if (action.kind !== "InstallTalos" && action.kind !== "UpgradeTalos") continue;
+        const why = talosUnfounded(pass, action);
+        if (why !== undefined) return `Talos ${action.version} is to go to ${action.machine}, and ${why}`;
+      }
+      return undefined;
     },
   },
   {

@@ -14,6 +14,7 @@ import type {
   RemovalStep,
   Rollout,
   Said,
+  UpgradeStep,
   Verdict,
   Waiting,
 } from "./plans.ts";
@@ -76,7 +77,7 @@ export interface AssessedPool {
 
 /**
  * Why a machine counts against what may be down in its pool. `down`: it is no ready node, or an effect on it is open; `draining`: its Node is cordoned and drained by
- * us; `staged`: its settings wait for a boot.
+ * us; `staged`: its settings, or another Talos, wait for a boot.
  */
 export type DownKind = "down" | "draining" | "staged";
 
@@ -114,6 +115,10 @@ export interface Assessment {
   readonly strays: readonly StrayMember[] | undefined;
   /** What is done about them; `undefined` = there are none, or no record. */
   readonly straying: CareStep | undefined;
+  /** The same before control planes are upgraded; `undefined` = none is, or it is not known yet whether one may be. */
+  readonly beforeUpgrade: BeforeRisk | undefined;
+  /** What is done about another Talos; `undefined` while there is no record. */
+  readonly upgrade: UpgradeStep | undefined;
   /** How etcd is looked after; `undefined` = there is nothing to do, or no record. */
   readonly care: CareStep | undefined;
   /** What is done about the machines of worker pools that are deleted while their cluster stays; `undefined` = nothing, and nothing is waited for. */

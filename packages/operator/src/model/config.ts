@@ -47,6 +47,8 @@ export interface KnownConfig {
   readonly install?: InstallDifference;
   /** Components that a patch or a written config names in another version than runs; absent where none does. */
   readonly components?: readonly ComponentDifference[];
+  /** What tells of another Talos on it; asked only where it is upgraded, or is to be. */
+  readonly talos?: SeenTalos;
   /** Static network settings in its META; absent where the spec asks for none and none were written. */
   readonly meta?: SeenMeta;
   /**
@@ -56,6 +58,22 @@ export interface KnownConfig {
   readonly onDisk: "wanted" | "active" | "other" | "unknown";
   /** SHA-256 of the text on disk; absent where it is not told. */
   readonly diskHash?: string;
+}
+
+/** What a machine tells of its boot slots, and what kind of hardware it is. */
+export interface SeenTalos {
+  /**
+   * META key 0x06, what a boot that fails goes back to. It is written when an installation has ended, and goes when the machine has run and been ready after
+   * its next boot: one that stands on a ready machine is about the next boot. Absent = it is not set.
+   *
+   * @see siderolabs/talos v1.13.9 `cmd/installer/pkg/install/install.go`, `internal/app/machined/pkg/controllers/runtime/drop_upgrade_fallback.go`
+   */
+  readonly fallback?: string;
+  /** META key 0x07: an installation that the next boot begins with. */
+  readonly isStaged: boolean;
+  /** As the firmware says; empty where it says nothing. */
+  readonly manufacturer: string;
+  readonly product: string;
 }
 
 /** META key 0x0a as it was read, compared with what was wanted then. */

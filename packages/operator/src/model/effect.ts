@@ -40,7 +40,8 @@ export interface ObjectName {
 /**
  * What a step changes: `etcd care` frees space of etcd; `stored` writes objects of the management cluster only; `waits` is for a fact that nobody here can bring about; `installs`,
  * `bootstraps etcd`, `membership`, `reboot` and `destroys data` are sent to machines, and so are `live`, `service restart` and `reinstall`, by the words of
- * config changes; `drains` empties a node of the workload cluster.
+ * config changes; `drains` empties a node of the workload cluster, `upgrade` brings another Talos onto
+ * a machine.
  */
 export type PlannedEffect =
   | "stored"
@@ -52,6 +53,7 @@ export type PlannedEffect =
   | "bootstraps etcd"
   | "membership"
   | "etcd care"
+  | "upgrade"
   | "reboot"
   | "reinstall"
   | "destroys data";

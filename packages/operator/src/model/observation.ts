@@ -125,6 +125,10 @@ export interface Observed {
   readonly troubles?: ReadonlyMap<MachineName, string>;
   /** Machines with an open effect that are to be looked at for longer before they are called well: by a timer, whatever the clock says. */
   readonly soaking?: ReadonlySet<MachineName>;
+  /** Machines that show what an upgrade was to bring, and are to be looked at for longer: likewise by a timer. */
+  readonly baking?: ReadonlySet<MachineName>;
+  /** How long a machine may take to be well with another Talos after it was asked to boot it. Milliseconds; absent = as long as large machines take. */
+  readonly upgradeWithinMs?: number;
   /** A cluster that runs and that no record knows: what it is verified by. Absent for every other. */
   readonly adoption?: SeenAdoption;
   /** Machines that are paused by themselves or with their pool: nothing is done with them. */

@@ -50,6 +50,8 @@ export interface BeforeRisk {
   readonly message: string;
   /** They are left alone meanwhile. */
   readonly holds: boolean;
+  /** What is about to happen to them; absent = they leave. */
+  readonly before?: "upgrade";
   /** It is to be asked for now. */
   readonly take?: WantedSnapshot;
 }
@@ -71,6 +73,18 @@ export interface RemovalStep {
   readonly facts: ClusterFacts;
   readonly actions: readonly Action[];
   readonly removals: readonly Removal[];
+}
+
+/** What one pass does about another Talos, and where that stands. */
+export interface UpgradeStep {
+  readonly facts: ClusterFacts;
+  /** Allowed once `facts` is stored. */
+  readonly actions: readonly Action[];
+  /** `none`: every machine runs what is asked for. `held`: something is in the way that passes by itself. `stopped`: a person is needed. */
+  readonly kind: "none" | "running" | "held" | "stopped";
+  readonly reason?: ReasonOf<"UpgradePending">;
+  /** What is done or waited for: sentences. */
+  readonly says: string;
 }
 
 /** What one pass does for an etcd that is full, or about a member that is in the middle of being looked after. */

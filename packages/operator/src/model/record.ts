@@ -28,10 +28,40 @@ export interface ClusterFacts {
   readonly intents: readonly IntentFact[];
   /** A snapshot that is being taken, or was: {@link snapshotStands}. Written by the controller of backups alone. */
   readonly snapshot?: SnapshotFact;
+  /** Procedures of several steps that are open; absent = none. */
+  readonly operations?: readonly OperationFact[];
+  /** Talos versions that failed on a machine, oldest first; absent = none. */
+  readonly quarantine?: readonly QuarantineFact[];
   /** Newest last, at most 50. */
   readonly decisions: readonly DecisionFact[];
   /** When the running cluster was taken over from others; absent for one that this operator made. */
   readonly importedAt?: number;
+}
+
+/** A procedure of several steps, from before its first effect until its end was seen. */
+export interface OperationFact {
+  readonly id: string;
+  readonly kind: "UpgradeTalos";
+  /** The hop that it is in: `control planes to v1.13.9`. */
+  readonly phase: string;
+  readonly startedAt: number;
+  /** Since when it is in its phase. */
+  readonly since: number;
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly releasedBy?: string;
+}
+
+/** A Talos version that goes to no machine of the cluster before a person says so. */
+export interface QuarantineFact {
+  /** With `v`. */
+  readonly version: string;
+  readonly machine: MachineName;
+  /** Absent where the machine tells none. */
+  readonly manufacturer?: string;
+  readonly product?: string;
+  readonly at: number;
+  /** A sentence. */
+  readonly why: string;
 }
 
 /** A claim on the cluster by a snapshot. */
@@ -92,6 +122,17 @@ export interface MachineFact {
   readonly memberId?: string;
   /** When its member of etcd was last asked to defragment. Absent: never. */
   readonly defragmentedAt?: number;
+  /** A Talos that is on the machine and not booted yet. */
+  readonly installed?: InstalledFact;
+}
+
+/** A Talos that the next boot of a machine starts. */
+export interface InstalledFact {
+  readonly version: string;
+  /** What it ran when that was installed: the other boot slot keeps it. */
+  readonly before: string;
+  /** Of then; another one shows that it has booted. */
+  readonly bootId: string;
 }
 
 /** A machine that a configuration may have been sent to, and that was not proved wiped or given up since. */
@@ -141,11 +182,22 @@ export interface BootstrapDoneFact {
 /**
  * What an intent is about: `Reset` wipes a machine, or stops a container after it has left etcd, `RemoveMember` takes a dead member out of etcd's list, `RemoveStray` one that belongs to
  * no machine through this one, `ReplaceMember` has a member with wrong data leave etcd and join anew, `ApplyConfig` changes the configuration of a
- * running machine, `Reboot` boots it anew, `WriteMeta` changes the static network settings in its META, `Defragment` gives free pages of its member's file back, and
+ * running machine, `Reboot` boots it anew, into another Talos where it names one, `InstallTalos` puts another Talos beside the one that runs, `UpgradeTalos` has a machine of Talos up to 1.12 install
+ * and boot it in one call, `WriteMeta` changes the static network settings in its META, `Defragment` gives free pages of its member's file back, and
  * `DisarmAlarms` takes back the alarms of all members through it.
  */
 export type IntentKind =
-  "Reset" | "RemoveMember" | "RemoveStray" | "ReplaceMember" | "ApplyConfig" | "Reboot" | "WriteMeta" | "Defragment" | "DisarmAlarms";
+  | "Reset"
+  | "RemoveMember"
+  | "RemoveStray"
+  | "ReplaceMember"
+  | "ApplyConfig"
+  | "Reboot"
+  | "WriteMeta"
+  | "Defragment"
+  | "DisarmAlarms"
+  | "InstallTalos"
+  | "UpgradeTalos";
 
 /** An effect that cannot be repeated blindly, written down before it is sent, until what the machine shows ends it. */
 export interface IntentFact {
@@ -173,6 +225,14 @@ export interface IntentFact {
   readonly configHash?: string;
   /** How it is sent: `try` reverts by itself at `deadline`. */
   readonly applyMode?: "try" | "no-reboot" | "staged";
+  /** Talos that the machine is to run after it: it is a step of an upgrade. */
+  readonly talosVersion?: string;
+  /** Talos that it ran when the intent was written. */
+  readonly talosBefore?: string;
+  /** Since when the machine shows everything that an upgrade is to bring. */
+  readonly provenAt?: number;
+  /** Boot under which the new Talos was given up: only this one is rolled back. */
+  readonly rollsBackFrom?: string;
 }
 
 /** One remembered decision, for people. */

@@ -55,6 +55,8 @@ export interface SeenNode {
   readonly isReady: boolean;
   /** Cordoned, and it was us. */
   readonly isCordonedByUs: boolean;
+  /** What the kubelet calls the system; absent = it does not tell. */
+  readonly osImage?: string;
 }
 
 /** What is known of a machine that a Node may belong to. */

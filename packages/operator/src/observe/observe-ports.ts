@@ -7,6 +7,7 @@ import type { References } from "../references/references.ts";
 import type { AccessStore } from "../secrets/access-store.ts";
 import type { BundleStore } from "../secrets/bundle-store.ts";
 import type { MachinePlace } from "../model/record.ts";
+import type { Observed } from "../model/observation.ts";
 
 /** What observing needs. */
 export interface ObservePorts {
@@ -23,8 +24,11 @@ export interface ObservePorts {
   /** How many clusters this process manages. */
   readonly clusters: number;
   readonly mayDisturb: boolean;
-  readonly requireFingerprint: boolean;
+  readonly machineRules: MachineRules;
 }
+
+/** What is demanded of machines, whichever cluster is theirs. */
+export type MachineRules = Pick<Observed, "requireFingerprint" | "upgradeWithinMs">;
 
 /** What the caches say. */
 export interface Cached {

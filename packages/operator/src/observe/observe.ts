@@ -170,7 +170,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     ...(isFounded ? certificatesOf(machines, controlPlane, facts, session) : {}),
     isParentGoing: cached.isParentGoing,
     mayDisturb: ports.mayDisturb,
-    requireFingerprint: ports.requireFingerprint,
+    ...ports.machineRules,
   };
 }
 

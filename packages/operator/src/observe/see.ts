@@ -95,7 +95,7 @@ export async function see(
     configs: options.configs,
     clusters: options.controlPlanes.store.size,
     mayDisturb: options.leading.mayDisturb,
-    requireFingerprint: options.requireFingerprint,
+    machineRules: options.machineRules,
   });
   const asking = await withReleases(observed, options.releases);
   const saved = withSnapshots(asking, tried, options.snapshots, options.talosClusters.store);

@@ -38,6 +38,14 @@ export function withFact(
   return facts === undefined || fact === undefined ? seen : withFacts(seen, withoutIntent(withMachine(facts, change(fact)), name));
 }
 
+/** The machine booted another Talos and is well with it. */
+export function withTalos(seen: Observed, name: MachineName, version: string): Observed {
+  const shown = (machine: SeenMachine): SeenMachine =>
+    machine.declared.name === name && machine.look.kind === "running" ? { ...machine, look: { ...machine.look, version } } : machine;
+  const booted = withConfig({ ...seen, machines: seen.machines.map(shown) }, name, { ...known(seen, name), bootId: NEXT_BOOT, version });
+  return withFact(booted, name, ({ installed: _installed, ...rest }) => rest);
+}
+
 /** The record says this. */
 export function withFacts(seen: Observed, facts: ClusterFacts): Observed {
   return seen.record.kind === "present" ? { ...seen, record: { kind: "present", value: { ...seen.record.value, facts } } } : seen;

@@ -20,6 +20,7 @@ import type { Look } from "../model/look.ts";
 import type { MachineFact, MachinePlace } from "../model/record.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { Decision, Plan, Rule } from "../model/decision.ts";
+import type { MachineRules } from "../observe/observe-ports.ts";
 import type { SentEffect } from "../model/observation.ts";
 import type { IdentityKind } from "../model/assessment.ts";
 import type { StoppedMachine } from "../model/plans.ts";
@@ -40,7 +41,7 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly references: References;
   readonly configs: ConfigReferences;
   readonly releases: Releases;
-  readonly requireFingerprint: boolean;
+  readonly machineRules: MachineRules;
   readonly neighbours: Neighbours;
   /** Machines of the KubernetesCluster that made this control plane which say that its cluster was installed on them. */
   readonly installedOn: (controlPlane: TalosControlPlane) => readonly MachinePlace[];

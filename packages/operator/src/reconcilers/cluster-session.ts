@@ -23,6 +23,9 @@ import type { StoredBundle } from "../secrets/bundle-store.ts";
 import { LiveConfigs } from "../procedures/configure/live-configs.ts";
 import { Soaks } from "../procedures/configure/soaks.ts";
 import { Sightings } from "../procedures/strays/sightings.ts";
+import { SOAK_MS } from "../procedures/configure/config-intents.ts";
+import { BAKE_MS } from "../procedures/upgrade/times.ts";
+import { Streams } from "../effects/streams.ts";
 import { OwnTimes } from "../record/own-times.ts";
 import type { Look } from "../model/look.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
@@ -140,6 +143,11 @@ export class ClusterSession {
 
   /** Members of etcd that belong to no machine. */
   readonly strays: Sightings;
+  /** Pulls and installations that run beside the passes. */
+  readonly streams: Streams;
+  /** Machines that show what an upgrade was to bring, and are looked at for a while longer. */
+  readonly bakes: Soaks;
+
   /** Open intents whose times are another clock's. */
   readonly ownTimes = new OwnTimes();
 
@@ -150,7 +158,9 @@ export class ClusterSession {
     this.#ports = ports;
     this.since = ports.clock.now();
     this.configs = new LiveConfigs(ports);
-    this.soaks = new Soaks(ports.timers);
+    this.soaks = new Soaks(ports.timers, SOAK_MS);
+    this.bakes = new Soaks(ports.timers, BAKE_MS);
+    this.streams = new Streams(ports.timers);
     this.strays = new Sightings(ports.timers);
     this.workload =
       ports.workload === undefined
@@ -388,6 +398,8 @@ export class ClusterSession {
     this.configs.close();
     this.soaks.close();
     this.strays.close();
+    this.bakes.close();
+    this.streams.close();
     this.#letKeysGo();
     this.#ports.makingKeys.delete(this);
     this.#serviceAccount = { key: undefined, isBeingMade: false };

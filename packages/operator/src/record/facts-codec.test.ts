@@ -220,13 +220,12 @@ test("record: sentences about changes with long names are cut to what a record t
   assert.deepEqual([spec.openWorkerIntents?.[0]?.why.length, spec.decisions?.[0]?.message?.length], [1024, 1024]);
 });
 
-test("a procedure of several steps is a newer release's: the cluster is left alone until it is over, and what is written keeps it", () => {
+test("a procedure of several steps is a newer release's: the cluster is left alone until it is over", () => {
   const stored = printRecord(key, someFacts(), undefined, writer);
   const at = "2026-01-01T00:00:00Z";
-  const upgrade = { id: "1", kind: "upgrade-talos", phase: "draining", startedAt: at, since: at, inputs: { version: "v1.14.0" } };
+  const upgrade = { id: "1", kind: "restore", phase: "draining", startedAt: at, since: at, inputs: { version: "v1.14.0" } };
   const begun = { ...stored, spec: { ...stored.spec, operations: [upgrade] } };
-  assert.equal(newerWord(begun), "the operation upgrade-talos");
+  assert.equal(newerWord(begun), "the operation restore");
   assert.equal(readRecord(begun), undefined);
-  assert.deepEqual(printRecord(key, someFacts(), begun, writer).spec.operations, [upgrade]);
   assert.equal(newerWord({ ...stored, spec: { ...stored.spec, operations: [] } }), undefined);
 });

@@ -1,5 +1,13 @@
-import { beyondThisRelease, clusterRecordResource, finalizers, labels, rfc3339 } from "@talos-operator/api";
-import type { ClusterRecord, ClusterRecordSpec, KnownMachine, MachineIdentity, OpenIntent } from "@talos-operator/api";
+import { beyondThisRelease, clusterRecordResource, MAX_QUARANTINED, finalizers, labels, rfc3339 } from "@talos-operator/api";
+import type {
+  ClusterRecord,
+  ClusterRecordSpec,
+  KnownMachine,
+  MachineIdentity,
+  OpenIntent,
+  OpenOperation,
+  QuarantinedVersion,
+} from "@talos-operator/api";
 import { clusterLabel } from "../secrets/cluster-label.ts";
 import type {
   BootstrapDoneFact,
@@ -9,6 +17,8 @@ import type {
   IntentFact,
   IntentKind,
   MachineFact,
+  OperationFact,
+  QuarantineFact,
 } from "../model/record.ts";
 import type { MachineRole } from "../model/machine.ts";
 import type { SeenRecord } from "../model/observation.ts";
@@ -34,11 +44,11 @@ export function newerWord(record: ClusterRecord): string | undefined {
   const { openControlPlaneIntent, openWorkerIntents = [] } = record.spec;
   const open = [...(openControlPlaneIntent === undefined ? [] : [openControlPlaneIntent]), ...openWorkerIntents];
   const stranger = open.find(({ what }) => !intentKinds.some((known) => known === what));
-  const [operation] = record.spec.operations ?? [];
+  const operation = record.spec.operations?.find(({ kind }) => !operationKinds.some((known) => known === kind));
   const found =
     beyondThisRelease(record) ??
     (stranger === undefined ? undefined : `the intent ${stranger.what}`) ??
-    // This release has no procedure of several steps: whoever began one has to end it.
+    // Whoever began a procedure that this release does not know has to end it.
     (operation === undefined ? undefined : `the operation ${operation.kind}`);
   looked.set(record, found);
   return found;
@@ -91,6 +101,8 @@ function readAnew(record: ClusterRecord): SeenRecord | undefined {
               deadline: ms(spec.snapshot.deadline),
             },
           }),
+      ...(spec.operations === undefined || spec.operations.length === 0 ? {} : { operations: spec.operations.map(readOperation) }),
+      ...(spec.quarantine === undefined || spec.quarantine.length === 0 ? {} : { quarantine: spec.quarantine.map(readQuarantine) }),
       decisions: (spec.decisions ?? []).map(readDecision),
       ...(spec.importedAt === undefined ? {} : { importedAt: ms(spec.importedAt) }),
     },
@@ -113,7 +125,13 @@ export function printRecord(
   const [controlPlaneIntent, ...more] = facts.intents.filter((intent) => intent.role === "controlplane");
   if (more.length > 0) throw new Error(`two intents on control planes at once: ${controlPlaneIntent?.machine}, ${more[0]?.machine}`);
   const workerIntents = facts.intents.filter((intent) => intent.role === "worker");
-  const { openControlPlaneIntent: _open, openWorkerIntents: _workers, ...kept } = before?.spec ?? { controlPlaneUid: "" };
+  const {
+    openControlPlaneIntent: _open,
+    openWorkerIntents: _workers,
+    operations: _operations,
+    quarantine: _quarantine,
+    ...kept
+  } = before?.spec ?? { controlPlaneUid: "" };
   return {
     apiVersion: `${clusterRecordResource.group}/${clusterRecordResource.version}` as ClusterRecord["apiVersion"],
     kind: "ClusterRecord",
@@ -145,6 +163,8 @@ export function printRecord(
       knownWorkers: known("worker"),
       ...(controlPlaneIntent === undefined ? {} : { openControlPlaneIntent: print(controlPlaneIntent) }),
       ...(workerIntents.length === 0 ? {} : { openWorkerIntents: workerIntents.map(print) }),
+      ...(isEmpty(facts.operations) ? {} : { operations: facts.operations.map(printOperation) }),
+      ...(isEmpty(facts.quarantine) ? {} : { quarantine: facts.quarantine.slice(-MAX_QUARANTINED).map(printQuarantine) }),
       decisions: facts.decisions.map(printDecision),
       ...(facts.importedAt === undefined ? {} : { importedAt: time(facts.importedAt) }),
     },
@@ -174,6 +194,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
     ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: ms(machine.defragmentedAt) }),
+    ...(machine.installedTalos === undefined ? {} : { installed: machine.installedTalos }),
   };
 }
 
@@ -200,6 +221,7 @@ export function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
     ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: time(machine.defragmentedAt) }),
+    ...(machine.installed === undefined ? {} : { installedTalos: machine.installed }),
   };
 }
 
@@ -252,7 +274,11 @@ const intentKinds: readonly IntentKind[] = [
   "WriteMeta",
   "Defragment",
   "DisarmAlarms",
+  "InstallTalos",
+  "UpgradeTalos",
 ];
+
+const operationKinds: readonly OperationFact["kind"][] = ["UpgradeTalos"];
 
 /** `undefined` for a kind of intent that this release does not know; {@link newerWord} tells of it. */
 function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefined {
@@ -273,6 +299,10 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
     ...(intent.configHash === undefined ? {} : { configHash: intent.configHash }),
     ...(intent.dbSizeBytes === undefined ? {} : { dbSizeBytes: intent.dbSizeBytes }),
     ...(intent.applyMode === undefined ? {} : { applyMode: intent.applyMode }),
+    ...(intent.talosVersion === undefined ? {} : { talosVersion: intent.talosVersion }),
+    ...(intent.talosBefore === undefined ? {} : { talosBefore: intent.talosBefore }),
+    ...(intent.provenAt === undefined ? {} : { provenAt: ms(intent.provenAt) }),
+    ...(intent.rollsBackFrom === undefined ? {} : { rollsBackFrom: intent.rollsBackFrom }),
   };
 }
 
@@ -299,7 +329,32 @@ export function printIntent(fact: IntentFact, before: ClusterRecord | undefined,
     ...(fact.stoppedAt === undefined ? {} : { stoppedAt: time(fact.stoppedAt) }),
     ...(fact.configHash === undefined ? {} : { configHash: fact.configHash }),
     ...(fact.applyMode === undefined ? {} : { applyMode: fact.applyMode }),
+    ...(fact.talosVersion === undefined ? {} : { talosVersion: fact.talosVersion }),
+    ...(fact.talosBefore === undefined ? {} : { talosBefore: fact.talosBefore }),
+    ...(fact.provenAt === undefined ? {} : { provenAt: time(fact.provenAt) }),
+    ...(fact.rollsBackFrom === undefined ? {} : { rollsBackFrom: fact.rollsBackFrom }),
   };
+}
+
+/** Kinds that are not known were found before. */
+function readOperation({ startedAt, since, ...operation }: OpenOperation): OperationFact {
+  return { ...operation, kind: "UpgradeTalos", startedAt: ms(startedAt), since: ms(since) };
+}
+
+function printOperation({ startedAt, since, ...operation }: OperationFact): OpenOperation {
+  return { ...operation, startedAt: time(startedAt), since: time(since) };
+}
+
+function readQuarantine({ at, ...row }: QuarantinedVersion): QuarantineFact {
+  return { ...row, at: ms(at) };
+}
+
+function printQuarantine({ at, why, ...row }: QuarantineFact): QuarantinedVersion {
+  return { ...row, at: time(at), why: why.slice(0, 512) };
+}
+
+function isEmpty(list: readonly unknown[] | undefined): list is undefined {
+  return list === undefined || list.length === 0;
 }
 
 function readDecision(decision: NonNullable<ClusterRecordSpec["decisions"]>[number]): DecisionFact {

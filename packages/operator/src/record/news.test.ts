@@ -82,6 +82,18 @@ const cases: readonly {
     want: ["MachineRebooted"],
   },
   {
+    name: "a machine runs another Talos",
+    before: facts({ intents: [intent("Reboot")] }),
+    after: facts({ decisions: [decision("Reboot", "Upgraded")] }),
+    want: ["MachineUpgraded"],
+  },
+  {
+    name: "a machine failed with another Talos",
+    before: facts({ intents: [intent("Reboot")] }),
+    after: facts({ decisions: [decision("Reboot", "FellBack"), decision("Quarantine", "VersionFailed")] }),
+    want: ["TalosVersionFailed"],
+  },
+  {
     name: "a reboot did not take place",
     before: facts({ intents: [intent("Reboot")] }),
     after: facts({ decisions: [decision("Reboot", "HeldBack")] }),

@@ -38,7 +38,7 @@ function bootstrapped(before: ClusterFacts, after: ClusterFacts): readonly News[
 /** A machine is disturbed as soon as its drain is over: that the one was written down says that the other is so. */
 function begun(before: ClusterFacts, after: ClusterFacts, drained: ReadonlySet<MachineName>): readonly News[] {
   return after.intents
-    .filter(({ what, machine }) => (what === "Reset" || what === "Reboot") && drained.has(machine))
+    .filter(({ what, machine }) => (what === "Reset" || what === "Reboot" || what === "UpgradeTalos") && drained.has(machine))
     .filter(({ machine }) => before.intents.every((intent) => intent.machine !== machine))
     .map(({ machine }) => ({ kind: "machine", reason: "MachineDrained", machine }));
 }
@@ -46,6 +46,9 @@ function begun(before: ClusterFacts, after: ClusterFacts, drained: ReadonlySet<M
 /** How an effect on the configuration of a machine ended. */
 function endOf({ action, reason, machine, message }: DecisionFact): readonly News[] {
   if (machine === undefined) return [];
+  if (action === "Quarantine") return [{ kind: "failure", reason: "TalosVersionFailed", machine, note: message }];
+  if (reason === "Upgraded") return [{ kind: "machine", reason: "MachineUpgraded", machine }];
+  if (action === "Reboot" && reason === "Refused") return [];
   if (action === "Reboot" && reason === "Booted") return [{ kind: "machine", reason: "MachineRebooted", machine }];
   if (action !== "ApplyConfig" && action !== "WriteMeta" && action !== "Reboot") return [];
   if (reason === "Applied") return [{ kind: "machine", reason: "SettingsChanged", machine }];

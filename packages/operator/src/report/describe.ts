@@ -138,7 +138,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
         ]),
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
     ...kubeletCertificates(seen),
-    ...upgradePending(seen, seen.machines, generation),
+    ...upgradePending(seen, seen.machines, generation, undefined, assessed.upgrade),
     ...heldConditions(seen),
     ...accessConditions(seen),
     ...imported(seen),

@@ -47,7 +47,7 @@ export function poolStates(assessed: Assessment, toChange: ReadonlySet<MachineNa
       const conditions = [
         ...configConditionsOf(assessed, ({ owner }) => owner.kind === "TalosWorker" && owner.name === name, generation),
         ...removing(removals, generation),
-        ...upgradePending(seen, own, generation, worker.spec?.kubeVersion),
+        ...upgradePending(seen, own, generation, worker.spec?.kubeVersion, assessed.upgrade),
       ];
       const isChangingConfig = own.some(({ declared }) => changing.has(declared.name));
       const hasOpenEffect = [...own, ...leaving].some(({ declared }) => open.has(declared.name));

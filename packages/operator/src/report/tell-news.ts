@@ -38,7 +38,8 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
   const pool = poolOf(seen, facts, news.machine);
   const machine = machineObject(seen, news.machine);
   if (news.kind === "failure") {
-    for (const object of [...machine, pool, ...root]) events.tell(object, news.reason, "ApplyConfig", news.note);
+    for (const object of [...machine, pool, ...root])
+      events.tell(object, news.reason, news.reason === "TalosVersionFailed" ? "UpgradeTalos" : "ApplyConfig", news.note);
     return;
   }
   const { reason, machine: name } = news;

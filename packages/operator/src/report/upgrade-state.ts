@@ -8,17 +8,20 @@ import { upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
 import type { Look } from "../model/look.ts";
 import type { Observed, SeenMachine, SeenReleases } from "../model/observation.ts";
+import type { UpgradeStep } from "../model/plans.ts";
 
 /**
  * `UpgradePending` of some machines of a bootstrapped cluster: of all of them for its TalosControlPlane, of those of a pool for its TalosWorker.
  *
  * @param kubeVersion what that pool asks for; absent = the control plane is meant
+ * @param step what is done about another Talos
  */
 export function upgradePending(
   seen: Observed,
   machines: readonly SeenMachine[],
   generation: number | undefined,
   kubeVersion?: string,
+  step?: UpgradeStep,
 ): readonly ConditionInput[] {
   if (factsOf(seen)?.bootstrapDone === undefined) return [];
   const versions = machines.flatMap(({ declared: { name, version: asked }, look }) =>
@@ -29,7 +32,9 @@ export function upgradePending(
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
   const way = versions.length === 0 && kubernetes === undefined ? "" : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
-  return upgradePendingOf({ machines: versions, kubernetes, components, images: imagesThatDiffer(seen, machines), way }, generation);
+  const said = step?.reason === undefined ? undefined : { reason: step.reason, says: step.says };
+  const images = imagesThatDiffer(seen, machines);
+  return upgradePendingOf({ machines: versions, kubernetes, components, images, way, step: said }, generation);
 }
 
 /** The hops of these machines; that a downgrade has to be allowed is told by the condition itself. */

@@ -349,7 +349,7 @@ function portsOf(client: KubeClient, clock: ObservePorts["clock"]): ObservePorts
     wake: () => undefined,
     clusters: 1,
     mayDisturb: true,
-    requireFingerprint: false,
+    machineRules: { requireFingerprint: false },
   };
 }
 

@@ -12,7 +12,7 @@ export type NodeObject = KubeObject & {
   readonly status?: {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
-    readonly nodeInfo?: { readonly systemUUID?: string };
+    readonly nodeInfo?: { readonly systemUUID?: string; readonly osImage?: string };
   };
 };
 

@@ -7,6 +7,9 @@ import type { NodeOwner, SeenNode } from "../model/workload.ts";
 /** Annotation on a Node that we cordoned, so that exactly our own cordon is taken off again, whoever leads by then. Value: for what it was done. */
 export const CORDON_MARK = `${OPERATOR_GROUP}/cordoned-for`;
 
+/** Characters of it that are kept. */
+const LONGEST_OS_IMAGE = 128;
+
 /** Reads a Node. */
 export function seenNode(node: NodeObject): SeenNode {
   return {
@@ -15,6 +18,7 @@ export function seenNode(node: NodeObject): SeenNode {
     addresses: (node.status?.addresses ?? []).map(({ address }) => canonicalAddress(address)),
     isReady: (node.status?.conditions ?? []).some(({ type, status }) => type === "Ready" && status === "True"),
     isCordonedByUs: node.metadata?.annotations?.[CORDON_MARK] !== undefined,
+    ...(node.status?.nodeInfo?.osImage === undefined ? {} : { osImage: node.status.nodeInfo.osImage.slice(0, LONGEST_OS_IMAGE) }),
   };
 }
 

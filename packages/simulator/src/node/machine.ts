@@ -54,6 +54,8 @@ export interface Machine {
   readonly images?: readonly StoredImage[];
   /** META keys, decimal key to text. */
   readonly meta: Readonly<Record<string, string>>;
+  /** Boot id under which it was running and ready for the first time; absent = it never was. */
+  readonly isGoodSince?: string;
   /** What will happen, in any order; see `stages.ts`. */
   readonly timers: readonly PendingTimer[];
   /** Newest last, bounded; lost at a reboot. */

@@ -252,10 +252,15 @@ export function failSequence(run: Run): void {
   run.after("down", rebootAfterFailureMs);
 }
 
-/** Once a machine runs and is ready its version is the good one: `.../controllers/runtime/drop_upgrade_fallback.go`. */
+/**
+ * Once a machine runs and is ready its version is the good one. The controller ends with that: what is installed afterwards keeps its way back until the boot
+ * after it has come so far.
+ *
+ * @see `.../controllers/runtime/drop_upgrade_fallback.go`
+ */
 export function dropFallback(run: Run, isReady: boolean): void {
   const { machine } = run;
-  if (!isReady || machine.stage !== "running" || machine.meta[metaKeys.upgrade] === undefined) return;
-  const { [metaKeys.upgrade]: _label, ...meta } = machine.meta;
-  run.set({ meta });
+  if (!isReady || machine.stage !== "running" || machine.isGoodSince === machine.bootId) return;
+  const { [metaKeys.upgrade]: label, ...meta } = machine.meta;
+  run.set({ isGoodSince: machine.bootId, ...(label === undefined ? {} : { meta }) });
 }

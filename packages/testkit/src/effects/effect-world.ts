@@ -63,7 +63,7 @@ export interface EffectWorld {
 }
 
 const changing =
-  /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete|EtcdDefragment|EtcdAlarmDisarm|ServiceRestart)$/;
+  /\/(Reset|Reboot|Bootstrap|ApplyConfiguration|EtcdRemoveMemberByID|EtcdForfeitLeadership|EtcdLeaveCluster|MetaWrite|MetaDelete|EtcdDefragment|EtcdAlarmDisarm|ServiceRestart|Pull|Upgrade|Rollback)$/;
 const key = { namespace: "default", name: "demo" };
 
 function unavailable(): TalosCallFailure {
@@ -89,12 +89,23 @@ function guarded(real: TalosDialer, holds: RegExp, sent: string[], { lies = [], 
     },
     serverStream: (method, request, options) => {
       const name = method.path.slice(method.path.lastIndexOf("/") + 1);
+      if (holds.test(method.path)) {
+        sent.push(`${name} ${address}`);
+        return failing();
+      }
       const lie = lies.find((one) => one.method === name && (one.address ?? address) === address);
       const told = channel.serverStream(method, request, options);
       return lie === undefined ? told : retold(told, lie);
     },
     peerSpki: () => shown ?? channel.peerSpki(),
   }));
+}
+
+/** A stream that goes no further. */
+// eslint-disable-next-line require-yield
+async function* failing(): AsyncIterable<never> {
+  await Promise.resolve();
+  throw unavailable();
 }
 
 /** All messages of a stream, as `tell` makes them. */

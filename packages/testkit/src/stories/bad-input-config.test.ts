@@ -221,12 +221,12 @@ describe("a change that is no configuration change", () => {
     {
       name: "Talos",
       change: { version: "v1.12.11", kubeVersion: "v1.35.4" },
-      says: /runs? Talos v1\.13\.9, the spec asks for v1\.12\.11.*Running machines keep what they run/,
+      says: /runs? Talos v1\.13\.9, the spec asks for v1\.12\.11.*A downgrade needs the annotation talos-operator\.dev\/allow-downgrade/,
     },
     {
       name: "Kubernetes",
       change: { kubeVersion: "v1.35.4" },
-      says: /Kubernetes runs v1\.36\.3, the spec asks for v1\.35\.4.*Running machines keep what they run/,
+      says: /Kubernetes runs v1\.36\.3, the spec asks for v1\.35\.4.*Kubernetes keeps what it runs/,
     },
   ])
     test(`IN41: a downgrade of ${name} is told and not done`, () =>

@@ -34,7 +34,7 @@ describe("an edit of a cluster that runs", () => {
     {
       what: "Talos version",
       spec: { controlPlane: { version: "v1.13.8" } },
-      says: /demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3 run Talos v1\.13\.9, the spec asks for v1\.13\.8 \(a downgrade\)\. Running/,
+      says: /demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3 run Talos v1\.13\.9, the spec asks for v1\.13\.8 \(a downgrade\)\. A downgrade needs/,
     },
     {
       what: "patched kubelet",
@@ -43,7 +43,7 @@ describe("an edit of a cluster that runs", () => {
           metalSpec: { machineSpec: { configPatches: [{ machine: { kubelet: { image: "ghcr.io/siderolabs/kubelet:v1.36.1" } } }] } },
         },
       },
-      says: /demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3: kubelet v1\.36\.3 runs, and a patch or written config asks for v1\.36\.1\. Running/,
+      says: /demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3: kubelet v1\.36\.3 runs, and a patch or written config asks for v1\.36\.1\. Kubernetes keeps/,
     },
     {
       what: "Kubernetes version",

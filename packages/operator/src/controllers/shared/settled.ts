@@ -22,6 +22,8 @@ export function settledOr(conditions: readonly ConditionInput[], generation: num
   if (config !== undefined && releaseOf(config) === "itself") return conditionFor("Progressing", "ChangingConfiguration", see, generation);
   if (config?.status === "False") return conditionFor("Progressing", "Blocked", see, generation);
   const pending = conditions.find(({ type }) => type === "UpgradePending");
+  if (pending?.reason === "Upgrading" || pending?.reason === "UpgradeWaits")
+    return conditionFor("Progressing", "UpgradingTalos", pending.message, generation);
   if (pending !== undefined) return conditionFor("Progressing", "UpgradePending", pending.message, generation);
   return conditionFor("Progressing", "Settled", "Everything that the spec asks for is carried out.", generation);
 }

@@ -15,7 +15,13 @@ const cases: readonly { readonly name: string; readonly seen: VersionsSeen; read
       ],
     },
     reason: "VersionDiffers",
-    says: /^a, b run Talos v1\.13\.8, the spec asks for v1\.13\.9; c runs Talos v1\.13\.7, the spec asks for v1\.13\.9\. .*upgrades are not supported yet\.$/,
+    says: /^a, b run Talos v1\.13\.8, the spec asks for v1\.13\.9; c runs Talos v1\.13\.7, the spec asks for v1\.13\.9\.$/,
+  },
+  {
+    name: "what is done about another Talos is told with it, and gives the reason",
+    seen: { machines: [{ name: "a", runs: "v1.13.8", asked: "v1.13.9" }], step: { reason: "Upgrading", says: "a boots Talos v1.13.9." } },
+    reason: "Upgrading",
+    says: /^a runs Talos v1\.13\.8, the spec asks for v1\.13\.9\. a boots Talos v1\.13\.9\.$/,
   },
   {
     name: "a downgrade of Talos is named as that, with the annotation it needs",
@@ -33,7 +39,7 @@ const cases: readonly { readonly name: string; readonly seen: VersionsSeen; read
     name: "but nobody is told to allow a minor back, for nobody can",
     seen: { machines: [], kubernetes: { runs: "v1.36.3", asked: "v1.35.0" }, way: "no way leads there" },
     reason: "DowngradeAsked",
-    says: /^Kubernetes runs v1\.36\.3, the spec asks for v1\.35\.0 \(a downgrade\)\. No way leads there\. Running machines keep what they run: upgrades are not supported yet\.$/,
+    says: /^Kubernetes runs v1\.36\.3, the spec asks for v1\.35\.0 \(a downgrade\)\. No way leads there\. Kubernetes keeps what it runs: its upgrades are not supported yet\.$/,
   },
   {
     name: "a pre-release comes before its release",

@@ -31,6 +31,8 @@ export interface VersionsSeen {
   readonly images?: readonly string[];
   /** What leads there, or why nothing does, without a full stop; absent or empty = nothing is to be told of it. */
   readonly way?: string;
+  /** What is done about another Talos, or what is in the way; absent = nobody says. */
+  readonly step?: { readonly reason: ReasonOf<"UpgradePending">; readonly says: string } | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface VersionsSeen {
  * @param generation of the pool
  */
 export function upgradePendingOf(
-  { machines, kubernetes, components = [], images = [], way = "" }: VersionsSeen,
+  { machines, kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
   generation: number | undefined,
 ): readonly ConditionInput[] {
   const sentences = [
@@ -52,14 +54,17 @@ export function upgradePendingOf(
     ...images,
   ];
   if (sentences.length === 0) return [];
+  const reason = reasonOf({ machines, kubernetes, components, images });
+  const isTaken = machines.length > 0 && step !== undefined && step.reason !== "VersionDiffers";
   return [
     conditionFor(
       "UpgradePending",
-      reasonOf({ machines, kubernetes, components, images }),
+      isTaken ? step.reason : reason,
       [
         `${sentences.join("; ")}.`,
         ...(way === "" ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
-        releaseOf(machines, kubernetes),
+        ...(machines.length > 0 && step !== undefined && step.says !== "" ? [step.says] : []),
+        ...releaseOf({ machines: isTaken ? [] : machines, kubernetes, components, images }),
       ].join(" "),
       generation,
     ),
@@ -79,10 +84,14 @@ function kubernetesSentence({ runs, asked, isOverruled }: KubernetesVersions): s
   return `Kubernetes runs ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`;
 }
 
-function releaseOf(machines: readonly MachineVersions[], kubernetes: KubernetesVersions | undefined): string {
+function releaseOf({ machines, kubernetes, components = [], images = [] }: VersionsSeen): readonly string[] {
   const back = downgrades(machines, isMinorBack(kubernetes) ? undefined : kubernetes);
-  if (back.length === 0) return "Running machines keep what they run: upgrades are not supported yet.";
-  return `Running machines keep what they run: upgrades are not supported yet, and a downgrade needs the annotation ${annotations.allowDowngrade}: ${back[0]} even then.`;
+  const isKubernetes = (kubernetes !== undefined && kubernetes.isOverruled !== true) || components.length > 0;
+  return [
+    ...(back.length === 0 ? [] : [`A downgrade needs the annotation ${annotations.allowDowngrade}: ${back[0]}.`]),
+    ...(isKubernetes ? ["Kubernetes keeps what it runs: its upgrades are not supported yet."] : []),
+    ...(images.length === 0 ? [] : ["Running machines keep the image that they were installed from."]),
+  ];
 }
 
 function downgrades(machines: readonly MachineVersions[], kubernetes: KubernetesVersions | undefined): readonly string[] {

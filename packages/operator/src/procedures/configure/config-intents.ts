@@ -1,5 +1,6 @@
 import type { FailureKind } from "@talos-operator/api";
 import { failureWords } from "../../report/failures.ts";
+import { isUpgrade } from "../../record/upgrades.ts";
 import type { FactsDraft } from "../../record/facts-draft.ts";
 import type { ClusterFacts, FailedConfigFact, IntentFact, MachineFact } from "../../model/record.ts";
 import type { Observed } from "../../model/observation.ts";
@@ -22,9 +23,11 @@ export const REBOOT_MS = 15 * 60_000;
 /** A machine that follows new network settings is to be seen again by then. */
 export const META_MS = 180_000;
 
-/** Open effects on the configuration of machines, their META and boots included. */
+/** Open effects on the configuration of machines, their META and boots included, but for boots into another Talos. */
 export function configIntents(facts: ClusterFacts): readonly IntentFact[] {
-  return facts.intents.filter((intent) => intent.what === "ApplyConfig" || intent.what === "Reboot" || intent.what === "WriteMeta");
+  return facts.intents.filter(
+    (intent) => intent.what === "ApplyConfig" || (intent.what === "Reboot" && !isUpgrade(intent)) || intent.what === "WriteMeta",
+  );
 }
 
 /** True while the configuration of a running machine is being changed, its boot included. */
@@ -34,7 +37,20 @@ export function isChangingConfig(seen: Observed): boolean {
 
 /** How an effect ended, as it is written down. */
 export interface Ending {
-  readonly reason: "Applied" | "Staged" | "Booted" | "Refused" | "TakenBack" | "NotHeardOf" | "HeldBack" | "Gone";
+  readonly reason:
+    | "Applied"
+    | "Staged"
+    | "Booted"
+    | "Refused"
+    | "TakenBack"
+    | "NotHeardOf"
+    | "HeldBack"
+    | "Gone"
+    | "Installed"
+    | "Upgraded"
+    | "FellBack"
+    | "NeverHealthy"
+    | "RolledBack";
   readonly message: string;
   /** What is known of the machine from now on; absent = as before. */
   readonly fact?: (before: MachineFact) => MachineFact;

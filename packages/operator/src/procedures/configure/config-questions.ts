@@ -10,7 +10,9 @@ import { concernsMeta, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
 import type { ConfigQuestion } from "./read-config.ts";
 import type { ClusterFacts } from "../../model/record.ts";
+import type { DeclaredMachine } from "../../model/machine.ts";
 import type { SeenMachine } from "../../model/observation.ts";
+import { isUpgrade } from "../../record/upgrades.ts";
 
 /** A configuration that is as it was left. */
 const SETTLED_MS = 6 * 3_600_000;
@@ -74,6 +76,7 @@ export function configQuestions(
       settings: configHashOf(declared, made),
       contract: fact.contract,
       ...asked,
+      ...upgradesOf(facts, declared, look.version),
       ...(concernsMeta(fact, meta) || intentOn(facts, declared.name, "WriteMeta") !== undefined ? { meta } : {}),
       addresses: new Set([...addresses, declared.address]),
       input: {
@@ -89,6 +92,12 @@ export function configQuestions(
   };
 }
 
+/** Another Talos is asked for, or is on the machine already. */
+function upgradesOf(facts: ClusterFacts, { name, version }: DeclaredMachine, runs: string): Pick<ConfigQuestion, "upgrades"> {
+  if (isUpgrade(intentOn(facts, name))) return { upgrades: "open" };
+  return runs !== version || machineFact(facts, name)?.installed !== undefined ? { upgrades: "asked" } : {};
+}
+
 /** True when nothing but the first reading itself asks for it: what was sent is what is wanted, and nothing is under way. */
 export function isFirstReading(question: ConfigQuestion, facts: ClusterFacts): boolean {
   const fact = machineFact(facts, question.machine);
@@ -101,14 +110,21 @@ export function isFirstReading(question: ConfigQuestion, facts: ClusterFacts): b
 export function configWish(question: ConfigQuestion, facts: ClusterFacts): ConfigWish {
   const fact = machineFact(facts, question.machine);
   const intent = intentOn(facts, question.machine);
-  const isUnderWay = intent?.what === "ApplyConfig" || intent?.what === "Reboot" || intent?.what === "WriteMeta";
+  const isUnderWay = intent?.what === "ApplyConfig" || intent?.what === "Reboot" || intent?.what === "WriteMeta" || isUpgrade(intent);
   return {
     machine: question.machine,
     question,
     key: keyOf(question),
-    everyMs: isUnderWay ? WATCHED_MS : fact?.staged !== undefined ? STAGED_MS : question.asked === undefined ? SETTLED_MS : PENDING_MS,
+    everyMs: isUnderWay
+      ? WATCHED_MS
+      : fact?.staged !== undefined || fact?.installed !== undefined
+        ? STAGED_MS
+        : question.asked === undefined && question.upgrades === undefined
+          ? SETTLED_MS
+          : PENDING_MS,
     isUrgent:
       isUnderWay ||
+      question.upgrades !== undefined ||
       (question.meta !== undefined && fact?.metaHash !== question.meta.hash) ||
       fact?.staged !== undefined ||
       fact?.configHash !== question.settings ||

@@ -6,6 +6,7 @@ import type { AdminPorts } from "../../effects/admin-client.ts";
 import { configQuestions, configWish, isFirstReading } from "./config-questions.ts";
 import { configIntents, KEEP_BEFORE_MS, SOAK_MS, TRY_MS } from "./config-intents.ts";
 import { sentUnder, troubleOf } from "./config-probe.ts";
+import { upgradeIntents } from "../../record/upgrades.ts";
 import { mintCredentials } from "../../secrets/credentials.ts";
 import type { ConfigReader } from "./live-configs.ts";
 import { readConfig } from "./read-config.ts";
@@ -48,6 +49,7 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
     isReadingConfigs: session.configs.wakeAfterReading(),
     troubles: troublesOf(seen, facts, session),
     soaking: session.soaks.of(configIntents(facts).map(({ machine }) => machine)),
+    baking: session.bakes.of(upgradeIntents(facts).flatMap(({ machine, provenAt }) => (provenAt === undefined ? [] : [machine]))),
   };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { compareContracts, describeMachineConfig, tryParseVersion } from "@talos-operator/talos";
 import type { MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
 import { META_KEYS, resourceKinds } from "@talos-operator/talos/client";
-import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
+import type { CallOptions, SystemInformationSpec, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../config/compare.ts";
 import { installDifference } from "../../config/install-difference.ts";
 import { componentDifferences } from "../../config/running-values.ts";
@@ -12,7 +12,7 @@ import { EffectError } from "../../errors.ts";
 import { toldWord } from "../../looking/told-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
-import type { KnownConfig, SeenMeta } from "../../model/config.ts";
+import type { KnownConfig, SeenMeta, SeenTalos } from "../../model/config.ts";
 
 /** Most changes that are kept of one machine. */
 const MAX_CHANGES = 100;
@@ -29,6 +29,8 @@ export interface ConfigQuestion {
   readonly contract: string | undefined;
   /** What is to stand in its META; absent = META is of no interest. */
   readonly meta?: WantedMeta;
+  /** It is upgraded, or is to be: what its boot slots hold is asked, and asked anew when a step of it is over. */
+  readonly upgrades?: "open" | "asked";
   /** Kubernetes that the spec asks for: another one may be brought by other means, and then it is looked at anew. */
   readonly asked?: string;
   /** `version` is the one that runs. */
@@ -59,12 +61,15 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, shownBoot, meta] = await Promise.all([
+  const [active, persisted, system, shownBoot, meta, slots] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
-    question.uuid === "" ? undefined : client.resources.get(resourceKinds.systemInformation, undefined, options),
+    question.uuid === "" && question.upgrades === undefined
+      ? undefined
+      : client.resources.get(resourceKinds.systemInformation, undefined, options),
     client.bootId(options),
     question.meta === undefined ? undefined : metaOf(client, question.meta, options),
+    question.upgrades !== undefined ? readSlots(client, options) : undefined,
   ]);
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
@@ -107,6 +112,7 @@ export async function readConfig(
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
       ...(meta === undefined ? {} : { meta }),
+      ...(slots === undefined ? {} : { talos: { ...slots, ...hardwareOf(system?.spec) } }),
       onDisk: kindOfDisk(),
       ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
     },
@@ -122,8 +128,35 @@ export async function readMeta(client: TalosClient, options: CallOptions): Promi
   return (await client.resources.get(resourceKinds.metaKey, METAL_NETWORK_ID, options))?.spec.value;
 }
 
+/** What META says of another Talos on the machine. */
+export async function readSlots(
+  client: Pick<TalosClient, "resources">,
+  options: CallOptions,
+): Promise<Pick<SeenTalos, "fallback" | "isStaged">> {
+  const read = async (id: string): Promise<string | undefined> =>
+    (await client.resources.get(resourceKinds.metaKey, id, options))?.spec.value;
+  const [fallback, image] = await Promise.all([read(metaId(META_KEYS.upgradeFallback)), read(metaId(META_KEYS.stagedImage))]);
+  return { ...(fallback === undefined ? {} : { fallback: fallback.slice(0, LONGEST_LABEL) }), isStaged: image !== undefined };
+}
+
+/** Characters of a boot label that are kept. */
+const LONGEST_LABEL = 128;
+
+function hardwareOf(system: SystemInformationSpec | undefined): Pick<SeenTalos, "manufacturer" | "product"> {
+  const printable = (text = ""): string =>
+    text
+      .replaceAll(/[^\x20-\x7e]/g, "")
+      .trim()
+      .slice(0, LONGEST_LABEL);
+  return { manufacturer: printable(system?.manufacturer), product: printable(system?.productName) };
+}
+
 /** Resources of META keys are named by the key in hex. */
-const METAL_NETWORK_ID = `0x${META_KEYS.metalNetwork.toString(16).padStart(2, "0")}`;
+function metaId(key: number): string {
+  return `0x${key.toString(16).padStart(2, "0")}`;
+}
+
+const METAL_NETWORK_ID = metaId(META_KEYS.metalNetwork);
 
 /** The version that every component is of; a machine in the middle of an upgrade, and one with a component of its own, tells none. */
 function kubernetesOf({ kubelet, apiServer, controllerManager, scheduler }: MachineConfigFacts["images"]): string | undefined {

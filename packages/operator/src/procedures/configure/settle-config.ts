@@ -19,6 +19,7 @@ import { keepConfig } from "../../effects/keep-config.ts";
 import { rebootMachine } from "../../effects/reboot-machine.ts";
 import { withoutAwaited } from "../../report/awaited-network.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
+import { upgradeIntents } from "../../record/upgrades.ts";
 import { factsOf } from "../../record/facts.ts";
 import { isOfAnother } from "../../gates/adoption.ts";
 import { metaSettings } from "./meta-plan.ts";
@@ -72,7 +73,9 @@ export const releaseConfig: Rule = {
     const { seen } = assessed;
     if (seen.record.kind !== "present" || isOfAnother(seen)) return undefined;
     const { facts, resourceVersion } = seen.record.value;
-    const leaving = configIntents(facts).filter((intent) => isLeaving(seen, intent) && mayBeForgotten(seen, intent));
+    const leaving = [...configIntents(facts), ...upgradeIntents(facts)].filter(
+      (intent) => isLeaving(seen, intent) && mayBeForgotten(seen, intent),
+    );
     if (leaving.length === 0) return undefined;
     const draft = new FactsDraft(facts);
     for (const intent of leaving) endIntent(draft, intent, seen.now, { reason: "Gone", message: `${intent.machine} leaves the cluster.` });
@@ -90,7 +93,7 @@ function isLeaving(seen: Observed, intent: IntentFact): boolean {
 }
 
 function mayBeForgotten(seen: Observed, intent: IntentFact): boolean {
-  if (intent.what === "ApplyConfig" || seen.now > intent.deadline) return true;
+  if (intent.what === "ApplyConfig" || intent.what === "InstallTalos" || seen.now > intent.deadline) return true;
   const look = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine)?.look;
   return look?.kind === "maintenance" || (look?.kind === "running" && look.stage === "running" && seen.now > intent.at + ARRIVES_MS);
 }

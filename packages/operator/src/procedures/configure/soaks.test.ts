@@ -21,7 +21,7 @@ function handTimers(): { readonly timers: Timers; readonly ring: () => void; rea
 
 test("a machine is looked at until the timer has run, and anew from each thing that is sent to it", () => {
   const { timers, ring, waiting } = handTimers();
-  const soaks = new Soaks(timers);
+  const soaks = new Soaks(timers, SOAK_MS);
   soaks.begin("a");
   assert.deepEqual([...soaks.of(["a"])], ["a"]);
   ring();
@@ -34,7 +34,7 @@ test("a machine is looked at until the timer has run, and anew from each thing t
 
 test("a machine that another process sent something to is looked at from when it is first heard of", () => {
   const { timers, ring } = handTimers();
-  const soaks = new Soaks(timers);
+  const soaks = new Soaks(timers, SOAK_MS);
   assert.deepEqual([...soaks.of(["a"])], ["a"]);
   ring();
   assert.deepEqual([...soaks.of(["a", "b"])], ["b"]);
@@ -42,7 +42,7 @@ test("a machine that another process sent something to is looked at from when it
 
 test("a machine that nothing is open on any more is forgotten with its timer", () => {
   const { timers, ring, waiting } = handTimers();
-  const soaks = new Soaks(timers);
+  const soaks = new Soaks(timers, SOAK_MS);
   soaks.begin("a");
   soaks.of([]);
   assert.equal(waiting(), 0);

@@ -1,5 +1,4 @@
 import type { ScheduledTimer, Timers } from "@talos-operator/ports";
-import { SOAK_MS } from "./config-intents.ts";
 import type { MachineName } from "../../model/machine.ts";
 
 /**
@@ -8,17 +7,20 @@ import type { MachineName } from "../../model/machine.ts";
  */
 export class Soaks {
   readonly #timers: Timers;
+  readonly #ms: number;
   /** `undefined` = it has had it for long enough. */
   readonly #soaking = new Map<MachineName, ScheduledTimer | undefined>();
 
-  constructor(timers: Timers) {
+  /** @param ms that a machine is to be looked at */
+  constructor(timers: Timers, ms: number) {
     this.#timers = timers;
+    this.#ms = ms;
   }
 
   /** Something was sent to the machine: it is looked at from now on. */
   begin(machine: MachineName): void {
     this.#soaking.get(machine)?.cancel();
-    const timer = this.#timers.schedule(SOAK_MS, () => this.#soaking.set(machine, undefined));
+    const timer = this.#timers.schedule(this.#ms, () => this.#soaking.set(machine, undefined));
     this.#soaking.set(machine, timer);
   }
 

@@ -213,7 +213,9 @@ function traces({ isAsked, places }: SeenAdoption): readonly string[] {
 function versions(seen: Observed, reads: readonly Read[]): readonly string[] {
   const talos = reads.flatMap(({ machine: { declared, look } }) =>
     look.kind === "running" && look.version !== undefined && look.version !== declared.version
-      ? [`${declared.name} runs Talos ${look.version}, the spec asks for ${declared.version}: it stays as it is (UpgradePending).`]
+      ? [
+          `${declared.name} runs Talos ${look.version}, the spec asks for ${declared.version}: it is upgraded once the cluster is taken over. To keep it, let the spec ask for what runs.`,
+        ]
       : [],
   );
   const wanted = seen.controlPlane.spec?.kubeVersion ?? "";

@@ -1,0 +1,48 @@
+import { compareVersions, tryParseVersion } from "@talos-operator/talos";
+import { EffectError } from "../errors.ts";
+import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
+import { readSlots } from "../procedures/configure/read-config.ts";
+import { quarantineOf } from "../record/upgrades.ts";
+import type { MachineName } from "../model/machine.ts";
+import type { ClusterFacts } from "../model/record.ts";
+import type { Check } from "./define.ts";
+import type { Connected } from "./send-to-machine.ts";
+
+/** What every step of an upgrade names. */
+export interface TalosStep {
+  readonly machine: MachineName;
+  readonly address: string;
+  readonly ifUuid: string;
+  /** It still runs the boot that it was decided on. */
+  readonly ifBootId: string;
+  /** It still runs this Talos. */
+  readonly ifVersion: string;
+}
+
+/** The machine runs the boot that was seen. */
+export const sameBoot: Check<Connected<Pick<TalosStep, "ifBootId">>> = async ({ action, client, effects: { signal } }) => {
+  const bootId = (await client.bootId({ timeoutMs: LOOK_TIMEOUT_MS, signal })).trim();
+  if (bootId !== action.ifBootId) throw new EffectError("PRECONDITION_GONE", "it has booted meanwhile");
+};
+
+/** The machine runs the Talos that was seen: nothing is sent for a version that already runs. */
+export const runsVersion: Check<Connected<Pick<TalosStep, "ifVersion">>> = async ({ action, client, effects: { signal } }) => {
+  const { tag } = await client.version({ timeoutMs: LOOK_TIMEOUT_MS, signal });
+  if (!isSameVersion(tag, action.ifVersion)) throw new EffectError("PRECONDITION_GONE", `it runs Talos ${tag.slice(0, 64)} by now`);
+};
+
+/** Nothing else is installed and not booted: a second installation would go over the slot of what runs. */
+export const nothingInstalled: Check<Connected<{ readonly machine: MachineName }>> = async ({ client, effects: { signal } }) => {
+  const { fallback, isStaged } = await readSlots(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
+  if (fallback !== undefined || isStaged)
+    throw new EffectError("PRECONDITION_GONE", "another Talos is installed on it already, and was not booted");
+};
+
+/** No machine of the cluster failed with this version by now. */
+export function notQuarantined(facts: ClusterFacts, { version }: { readonly version: string }): boolean {
+  return quarantineOf(facts, version).length === 0;
+}
+
+export function isSameVersion(a: string, b: string): boolean {
+  return tryParseVersion(a) !== undefined && tryParseVersion(b) !== undefined && compareVersions(a, b) === 0;
+}

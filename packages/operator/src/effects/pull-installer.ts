@@ -1,0 +1,68 @@
+import type { TalosErrorCode } from "@talos-operator/talos/client";
+import { onMachine } from "../planning/step-of.ts";
+import { intentOn, machineFact } from "../record/facts.ts";
+import { noteNotSent } from "./attempt.ts";
+import { rememberedAs } from "./define.ts";
+import { notQuarantined, runsVersion } from "./demand-talos.ts";
+import type { TalosStep } from "./demand-talos.ts";
+import { sameMachine } from "./demand-machine.ts";
+import { unpaused } from "./demand-unpaused.ts";
+import { beginStream, dialForStream } from "./send-stream.ts";
+import { defineSend } from "./send-to-machine.ts";
+
+interface PullInstaller extends Omit<TalosStep, "ifBootId"> {
+  /** Talos that is to be installed from it. */
+  readonly version: string;
+  readonly image: string;
+}
+
+declare module "../model/effect.ts" {
+  interface EffectParameters {
+    /** Brings an installer image into the store of a machine. Changes nothing that runs, and may be repeated. */
+    PullInstaller: PullInstaller;
+  }
+}
+
+/** A registry that is slow is waited for so long. */
+const PULL_MS = 10 * 60_000;
+
+const refusals: readonly TalosErrorCode[] = ["NOT_FOUND", "INVALID_ARGUMENT", "PERMISSION_DENIED", "NODE_FAILED", "UNIMPLEMENTED"];
+const retry = { word: "PullInstaller", refusals, pauseMs: { answered: 30_000, refused: 30_000, unknown: 10_000 } } as const;
+
+/** Pulls an installer through the machine's own mirrors, beside the passes. */
+export const pullInstaller = defineSend("PullInstaller", {
+  inventory: "T10",
+  machine: ({ machine }) => machine,
+  whom: ({ machine }) => machine,
+  address: ({ address }) => address,
+  disrupts: "nothing",
+  goesTogether: true,
+  retry,
+  before: { unpaused },
+  dial: dialForStream("PullInstaller"),
+  checks: { sameMachine, runsVersion },
+  record: {
+    idle: (facts, { machine }) => intentOn(facts, machine) === undefined,
+    uuid: (facts, { machine, ifUuid }) => machineFact(facts, machine)?.uuid === ifUuid,
+    notQuarantined,
+  },
+  doing: "Pulling installer image",
+  send: (connected, options) =>
+    beginStream("PullInstaller", connected, options, PULL_MS, async (stream, began) => {
+      const { client, action } = connected;
+      for await (const progress of client.imagePull({ reference: action.image, store: "system" }, stream)) {
+        began();
+        if (progress.kind === "done") return progress.name;
+      }
+      return "";
+    }),
+  ended(ending, { action: { machine }, effects }) {
+    if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
+    if (ending.kind === "refused") effects.session.noteSent(`PullInstallerEnded/${machine}`, "refused", ending.words);
+  },
+  step: ({ machine, image }) => onMachine("upgrade", machine, (named) => `Pull ${image}: ${named}.`),
+  afterwards: (seen, { machine, image }) => ({
+    ...seen,
+    sent: new Map([...seen.sent, [`PullInstallerEnded/${machine}`, { at: seen.now, outcome: "answered", detail: image }]]),
+  }),
+});

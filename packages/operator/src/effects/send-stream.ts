@@ -1,0 +1,65 @@
+import { createTalosClient, isTalosError } from "@talos-operator/talos/client";
+import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
+import { mintCredentials } from "../secrets/credentials.ts";
+import type { MachineName } from "../model/machine.ts";
+import type { Effects } from "./ports.ts";
+
+/** Of what a machine said as a stream ended, so much is kept. */
+const WORDS_AT_MOST = 300;
+
+interface Asked {
+  readonly action: { readonly machine: MachineName; readonly address: string };
+  readonly effects: Effects;
+}
+
+/**
+ * Dials for a call whose answer is a stream that goes on beside the passes: the connection of the checks is the one of the stream, and is closed when that ends.
+ *
+ * @param word under `<word>/<machine>` the stream runs
+ */
+export function dialForStream(word: string) {
+  return async ({ action, effects }: Asked, use: (client: TalosClient) => Promise<void>): Promise<void> => {
+    const credentials = await mintCredentials(await effects.bundle(), "os:admin", effects.keys, effects.clock);
+    const client = createTalosClient(effects.dialer.dial({ address: action.address }, credentials));
+    try {
+      await use(client);
+    } finally {
+      if (!effects.session.streams.isOpen(`${word}/${action.machine}`)) client.close();
+    }
+  };
+}
+
+/**
+ * Begins the stream, and returns with its first message. How it ended is remembered under `<word>Ended/<machine>`, and wakes the cluster.
+ *
+ * @param ends milliseconds that it may take as a whole
+ * @param last what is remembered of a good end
+ */
+export function beginStream(
+  word: string,
+  { action: { machine }, effects, client }: Asked & { readonly client: TalosClient },
+  { timeoutMs = 0 }: CallOptions,
+  ends: number,
+  stream: (options: CallOptions, began: () => void) => Promise<string>,
+): Promise<void> {
+  const { session, log } = effects;
+  let last = "";
+  const run = async (signal: AbortSignal, began: () => void): Promise<void> => {
+    last = await stream({ timeoutMs: ends, signal }, began);
+  };
+  const ended = (failure: unknown): void => {
+    client.close();
+    const isRefusal = isTalosError(failure, "INSTALL_FAILED", "NOT_FOUND", "NODE_FAILED", "INVALID_ARGUMENT");
+    const detail = failure === undefined ? last : isTalosError(failure) ? failure.nodeText : "the stream broke off";
+    session.noteSent(
+      `${word}Ended/${machine}`,
+      failure === undefined ? "answered" : isRefusal ? "refused" : "unknown",
+      detail.slice(0, WORDS_AT_MOST),
+    );
+    log.info({ action: word, machine, reason: failure === undefined ? "done" : detail.slice(0, WORDS_AT_MOST) }, "The stream ended");
+    session.configs.forget(machine);
+    effects.wake();
+  };
+  session.forgetSent(`${word}Ended/${machine}`);
+  return session.streams.begin(`${word}/${machine}`, run, timeoutMs, ended);
+}

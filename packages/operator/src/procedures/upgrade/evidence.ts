@@ -1,0 +1,73 @@
+import { isSameVersion } from "../../effects/demand-talos.ts";
+import { withoutAwaited } from "../../report/awaited-network.ts";
+import { GOING_STAGES } from "../../assess/quorum.ts";
+import { machineFact } from "../../record/facts.ts";
+import { nodeOf } from "../../workload/seen-node.ts";
+import { troubleOf } from "../configure/config-probe.ts";
+import type { KnownConfig } from "../../model/config.ts";
+import type { Assessment } from "../../model/assessment.ts";
+import type { SeenMachine } from "../../model/observation.ts";
+import type { UpgradeIntent } from "../../record/upgrades.ts";
+
+/** How far a machine is that was asked to boot another Talos, by what it shows. */
+export type Progress =
+  /** It did not boot since. */
+  | { readonly kind: "not-booted" }
+  /** It does not answer, or goes down. */
+  | { readonly kind: "away" }
+  /** It booted, and what runs is not told yet. */
+  | { readonly kind: "untold" }
+  /** It booted the Talos of before. */
+  | { readonly kind: "fell-back"; readonly bootId: string }
+  /** It booted one that nobody asked for. */
+  | { readonly kind: "another"; readonly version: string }
+  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed. */
+  | { readonly kind: "missing"; readonly bootId: string; readonly what: string; readonly isNode: boolean }
+  /** It shows everything. */
+  | { readonly kind: "well"; readonly bootId: string };
+
+/**
+ * What a machine shows of its boot into another Talos. Done is only what all of these say: another boot id, the version that it tells, its member of etcd, its
+ * readiness, and the Node as its kubelet registered it.
+ */
+export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progress {
+  const { seen, facts } = assessed;
+  const met = assessed.byName.get(intent.machine);
+  const machine = met === undefined ? undefined : withoutAwaited(seen, facts, met);
+  if (machine?.look.kind !== "running" || GOING_STAGES.has(machine.look.stage ?? "")) return { kind: "away" };
+  const config = configOf(assessed, intent);
+  if (config === undefined) return { kind: "untold" };
+  if (config.bootId === intent.bootIdBefore) return { kind: "not-booted" };
+  if (isSameVersion(config.version, intent.talosBefore)) return { kind: "fell-back", bootId: config.bootId };
+  if (!isSameVersion(config.version, intent.talosVersion)) return { kind: "another", version: config.version };
+  return wellness(assessed, intent, machine, config.bootId);
+}
+
+/** What was read of the machine since the intent was written. */
+export function configOf({ seen }: Assessment, { machine, at }: UpgradeIntent): KnownConfig | undefined {
+  const config = seen.configs?.get(machine);
+  return config?.kind === "known" && config.at > at ? config : undefined;
+}
+
+function wellness(assessed: Assessment, intent: UpgradeIntent, machine: SeenMachine, bootId: string): Progress {
+  const missing = (what: string, isNode = false): Progress => ({ kind: "missing", bootId, what, isNode });
+  const { look } = machine;
+  if (look.kind !== "running") return missing("it boots");
+  if (look.version === undefined || !isSameVersion(look.version, intent.talosVersion)) return missing("it is looked at again");
+  const trouble = troubleOf(machine, "ready");
+  if (trouble !== undefined || look.stage !== "running") return missing(trouble ?? "it boots");
+  if (intent.role === "controlplane") {
+    const view = assessed.etcd;
+    if (view.kind === "unsafe") return missing(view.message);
+    const voter = view.voters.find(({ id }) => id === look.etcd?.localMember);
+    if (voter?.isHealthy !== true) return missing("its member of etcd is no healthy voter");
+  }
+  const fact = machineFact(assessed.facts, intent.machine);
+  const { nodes } = assessed.seen;
+  // Without a client of the cluster's own API nobody sees Nodes.
+  if (nodes === undefined || fact === undefined) return { kind: "well", bootId };
+  const node = nodes.nodes === undefined ? undefined : nodeOf(nodes.nodes, fact);
+  if (node?.osImage?.includes(intent.talosVersion) !== true) return missing("its Node does not show the version yet", true);
+  if (!node.isReady && machine.look === assessed.byName.get(intent.machine)?.look) return missing("its Node is not ready", true);
+  return { kind: "well", bootId };
+}

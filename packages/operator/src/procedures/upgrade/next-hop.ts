@@ -1,0 +1,57 @@
+import { annotations } from "@talos-operator/api";
+import type { TalosHop } from "@talos-operator/talos";
+import { onceFor } from "../../assess/once.ts";
+import { upgradePlanOf } from "../../planning/upgrade-plan.ts";
+import { quarantineOf } from "../../record/upgrades.ts";
+import { mayHoldConfig } from "../../record/facts.ts";
+import { classWords } from "./quarantine.ts";
+import type { Assessment } from "../../model/assessment.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+
+/** What is to be done next about another Talos. */
+export type NextHop =
+  | { readonly kind: "none" }
+  | { readonly kind: "hop"; readonly hop: TalosHop }
+  /** A person is needed; a sentence. */
+  | { readonly kind: "stopped"; readonly why: string; readonly isQuarantined: boolean }
+  /** Something is waited for; without a full stop. */
+  | { readonly kind: "held"; readonly why: string };
+
+/** The first hop of the plan, and what stands in its way as a whole. */
+export function nextHop(assessed: Assessment, facts: ClusterFacts): NextHop {
+  return hopOf(assessed)(facts);
+}
+
+/** Asked several times in a pass. */
+const hopOf = onceFor((assessed: Assessment) => onceFor((facts: ClusterFacts) => findHop(assessed, facts)));
+
+function findHop(assessed: Assessment, facts: ClusterFacts): NextHop {
+  const { seen } = assessed;
+  if (facts.bootstrapDone === undefined || seen.controlPlane.metadata.deletionTimestamp !== undefined) return { kind: "none" };
+  const plan = upgradePlanOf(seen);
+  if (plan.kind === "settled") return { kind: "none" };
+  // The condition tells the refusals beside the versions.
+  if (plan.kind === "none") return { kind: "stopped", why: "", isQuarantined: false };
+  const [hop] = plan.hops;
+  // What brings Kubernetes alone is no matter of machines.
+  if (!plan.hops.some(({ kind }) => kind === "talos")) return { kind: "none" };
+  if (plan.heldBy !== undefined || hop?.kind !== "talos")
+    return {
+      kind: "stopped",
+      why: `The way there needs Kubernetes ${plan.heldBy?.version ?? ""} on it, and upgrades of Kubernetes are not carried out yet: nothing begins.`,
+      isQuarantined: false,
+    };
+  const failed = quarantineOf(facts, hop.version).at(-1);
+  if (failed !== undefined)
+    return {
+      kind: "stopped",
+      why: `Talos ${hop.version} failed on ${failed.machine}${classWords(failed)} and goes to no machine: ${failed.why} Ask for another version, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${hop.version} to try it again.`,
+      isQuarantined: true,
+    };
+  const unheard = assessed.machines.find(
+    ({ declared: { role }, look, isMember, fact }) =>
+      role === "controlplane" && (isMember || mayHoldConfig(fact)) && !(look.kind === "running" && look.version !== undefined),
+  );
+  if (unheard !== undefined) return { kind: "held", why: `${unheard.declared.name} does not tell which Talos it runs` };
+  return { kind: "hop", hop };
+}

@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { assess } from "../../assess/assess.ts";
+import { defaultRules } from "../../decide.ts";
+import { foresee } from "../../planning/foresee.ts";
+import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent, worker } from "../../testing/builders.ts";
+import { planUpgrades } from "./plan-upgrades.ts";
+import type { KnownConfig } from "../../model/config.ts";
+import type { Look } from "../../model/look.ts";
+import type { Observed, SentEffect } from "../../model/observation.ts";
+import type { ClusterFacts, IntentFact, MachineFact } from "../../model/record.ts";
+
+const cp = (n: number): string => `demo-10.0.0.${n}`;
+const wk = (n: number): string => `demo-workers-10.0.1.${n}`;
+const asked = "v1.13.10";
+
+interface Given {
+  /** Control planes that run what is asked for already. */
+  readonly areUpgraded?: boolean;
+  readonly looks?: Record<string, Look>;
+  readonly facts?: Partial<ClusterFacts>;
+  readonly fact?: Readonly<Record<string, Partial<MachineFact>>>;
+  readonly talos?: Readonly<Record<string, KnownConfig["talos"]>>;
+  readonly over?: Partial<Observed>;
+  readonly image?: string;
+  /** Machines whose installer is in the store; default all. */
+  readonly pulled?: readonly string[];
+  readonly maxUnavailable?: number;
+}
+
+const open = (machine: string, what: IntentFact["what"], over: Partial<IntentFact> = {}): IntentFact => ({
+  what,
+  machine,
+  role: machine.startsWith("demo-workers") ? "worker" : "controlplane",
+  address: machine.replace(/^demo-(workers-)?/, ""),
+  uuid: "",
+  at: NOW,
+  deadline: NOW + 60_000,
+  why: "",
+  ...over,
+});
+const step = { talosVersion: asked, talosBefore: "v1.13.9" };
+
+function plan(given: Given): ReturnType<typeof planUpgrades> {
+  const { seen, known } = seenOf(given);
+  return planUpgrades(assess(seen), known);
+}
+
+function seenOf(given: Given): { readonly seen: Observed; readonly known: ClusterFacts } {
+  const { areUpgraded = false, looks = {}, facts: more = {}, fact = {}, talos = {}, over = {}, image, maxUnavailable = 1 } = given;
+  const names = [cp(1), cp(2), cp(3), wk(1), wk(2), wk(3)];
+  const runs = (name: string): string => (areUpgraded && !name.startsWith("demo-workers") ? asked : "v1.13.9");
+  const machines = names.map((name) => ({
+    ...(name.startsWith("demo-workers")
+      ? configured(name.replace("demo-workers-", ""), "worker", "demo-workers", { pool: "demo-workers" })
+      : configured(name.replace("demo-", ""))),
+    ...fact[name],
+  }));
+  const known = facts({ bootstrapDone: founded, machines, ...more });
+  const machineSpec = { installDisk: "/dev/sda", ...(image === undefined ? {} : { image }) };
+  const pool = controlPlane(3, { version: asked });
+  const workers = worker(3);
+  const all: Record<string, Look> = Object.fromEntries([
+    ...[0, 1, 2].map((n) => [`10.0.0.${n + 1}`, running(member(n, 3), { version: runs(cp(n + 1)) })] as const),
+    ...[1, 2, 3].map((n) => [`10.0.1.${n}`, running(undefined, { version: "v1.13.9" })] as const),
+  ]);
+  const config = (name: string): KnownConfig => ({
+    kind: "known",
+    at: NOW,
+    settings: "others",
+    bootId: `boot-${name}`,
+    version: runs(name),
+    activeHash: "",
+    changes: [],
+    onDisk: "wanted",
+    talos: talos[name] ?? { isStaged: false, manufacturer: "", product: "" },
+  });
+  const sent = (given.pulled ?? names).map((name): [string, SentEffect] => [
+    `PullInstallerEnded/${name}`,
+    { at: NOW, outcome: "answered", detail: `ghcr.io/siderolabs/installer:${asked}` },
+  ]);
+  const seen: Observed = {
+    ...observed({
+      controlPlane: {
+        ...pool,
+        spec: { ...pool.spec, metalSpec: { ...pool.spec?.metalSpec, machineSpec } } as NonNullable<typeof pool.spec>,
+      },
+      workers: [
+        {
+          ...workers,
+          spec: { ...workers.spec, version: asked, rolloutStrategy: { rollingUpdate: { maxUnavailable } } } as NonNullable<
+            typeof workers.spec
+          >,
+        },
+      ],
+      facts: known,
+      looks: { ...all, ...looks },
+    }),
+    configs: new Map(names.map((name) => [name, config(name)])),
+    sent: new Map(sent),
+    ...over,
+  };
+  return { seen, known };
+}
+
+/** What is sent, and to whom. */
+function sends(given: Given): readonly string[] {
+  return plan(given).actions.map(
+    (action) => `${action.kind} ${"machine" in action && typeof action.machine === "string" ? action.machine : ""}`,
+  );
+}
+
+const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] = [
+  ["installs on the first that follows", {}, [`InstallTalos ${cp(2)}`]],
+  ["pulls first", { pulled: [] }, [`PullInstaller ${cp(2)}`]],
+  [
+    "leaves the leader for the end",
+    { looks: { "10.0.0.2": running(member(1, 3), { version: asked }), "10.0.0.3": running(member(2, 3), { version: asked }) } },
+    [`InstallTalos ${cp(1)}`],
+  ],
+  [
+    "boots what is installed before it installs on another one",
+    { fact: { [cp(3)]: { installed: { version: asked, before: "v1.13.9", bootId: `boot-${cp(3)}` } } } },
+    [`RebootMachine ${cp(3)}`],
+  ],
+  [
+    "has the leader hand over before it boots",
+    {
+      looks: { "10.0.0.2": running(member(1, 3), { version: asked }), "10.0.0.3": running(member(2, 3), { version: asked }) },
+      fact: { [cp(1)]: { installed: { version: asked, before: "v1.13.9", bootId: `boot-${cp(1)}` } } },
+    },
+    [`ForfeitLeadership ${cp(1)}`],
+  ],
+  ["begins nothing beside an open step", { facts: { intents: [open(cp(2), "InstallTalos", step)] } }, []],
+  [
+    "begins nothing beside another effect",
+    { facts: { intents: [open(wk(1), "ApplyConfig")] } },
+    [],
+    /waits until demo-workers-10\.0\.1\.1 is done/,
+  ],
+  [
+    "begins nothing while another control plane is no ready node",
+    { looks: { "10.0.0.3": running(member(2, 3), { ready: false }) } },
+    [],
+    /10\.0\.0\.3 is not ready, and comes back first/,
+  ],
+  [
+    "begins nothing while a control plane is not heard",
+    { looks: { "10.0.0.3": silent } },
+    [],
+    /10\.0\.0\.3 does not tell which Talos it runs/,
+  ],
+  [
+    "begins nothing with a version that failed",
+    { facts: { quarantine: [{ version: asked, machine: wk(3), at: NOW, why: "It failed.", product: "Box" }] } },
+    [],
+    /failed on demo-workers-10\.0\.1\.3 \(Box\).*lift-quarantine: v1\.13\.10/,
+  ],
+  ["begins nothing right after a takeover", { over: { mayDisturb: false } }, [], /earlier leader/],
+  ["leaves a paused machine alone", { over: { held: new Set([cp(2)]) } }, [], /10\.0\.0\.2 is next: it is paused/],
+  [
+    "installs nothing over what somebody else installed",
+    { talos: { [cp(2)]: { isStaged: false, manufacturer: "", product: "", fallback: "Talos-v1.13.9.efi" } } },
+    [],
+    /somebody else installed a Talos on it/,
+  ],
+  [
+    "installs nothing over what is staged",
+    { talos: { [cp(2)]: { isStaged: true, manufacturer: "", product: "" } } },
+    [],
+    /somebody else installed a Talos on it/,
+  ],
+  ["takes no image of another version", { image: "example.org/installer:v1.13.9" }, [], /is not that of v1\.13\.10/],
+  ["takes no image by a digest alone", { image: `example.org/installer@sha256:${"a".repeat(64)}` }, [], /by a digest alone/],
+  ["goes on with one worker, the version being new to them", { areUpgraded: true, maxUnavailable: 3 }, [`InstallTalos ${wk(1)}`]],
+  [
+    "goes on with as many workers as may be down, once one is well with it",
+    { areUpgraded: true, maxUnavailable: 2, looks: { "10.0.1.1": running(undefined, { version: asked }) } },
+    [`InstallTalos ${wk(2)}`, `InstallTalos ${wk(3)}`],
+  ],
+  [
+    "counts workers that are down anyway",
+    {
+      areUpgraded: true,
+      maxUnavailable: 1,
+      looks: { "10.0.1.1": running(undefined, { version: asked }), "10.0.1.3": silent },
+    },
+    [],
+    /1 of at most 1 machine\(s\) of demo-workers are down/,
+  ],
+];
+
+describe("what is done next about another Talos", () => {
+  for (const [what, given, want, says] of cases)
+    test(what, () => {
+      assert.deepEqual(sends(given), want);
+      if (says !== undefined) assert.match(plan(given).says, says);
+    });
+
+  test("a plan says every step of it beforehand", () => {
+    const steps = foresee(seenOf({ pulled: [] }).seen, defaultRules).steps.filter(({ effect }) => effect !== "stored");
+    assert.deepEqual(
+      steps.map(({ action, machines }) => `${action} ${machines.join(" ")}`.trim()),
+      [
+        ...[cp(2), cp(3)].flatMap((name) => [`PullInstaller ${name}`, `InstallTalos ${name}`, `RebootMachine ${name}`]),
+        `PullInstaller ${cp(1)}`,
+        `InstallTalos ${cp(1)}`,
+        `ForfeitLeadership ${cp(1)}`,
+        `RebootMachine ${cp(1)}`,
+        ...[wk(1), wk(2), wk(3)].flatMap((name) => [`PullInstaller ${name}`, `InstallTalos ${name}`, `RebootMachine ${name}`]),
+      ],
+    );
+  });
+
+  test("the run begins with its first step, and says so", () => {
+    const { facts: next, kind } = plan({});
+    assert.equal(kind, "running");
+    assert.deepEqual(
+      next.operations?.map((row) => [row.kind, row.phase]),
+      [["UpgradeTalos", "controlplane v1.13.10"]],
+    );
+  });
+});

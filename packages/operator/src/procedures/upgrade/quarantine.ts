@@ -1,0 +1,59 @@
+import { annotations } from "@talos-operator/api";
+import { withDecisions } from "../../record/facts.ts";
+import { isSameVersion } from "../../effects/demand-talos.ts";
+import type { Assessment } from "../../model/assessment.ts";
+import type { Action } from "../../model/effect.ts";
+import type { MachineName } from "../../model/machine.ts";
+import type { ClusterFacts, QuarantineFact } from "../../model/record.ts";
+
+/** The facts with a version that failed on a machine; the run is over. @param why a sentence */
+export function quarantined(assessed: Assessment, facts: ClusterFacts, version: string, machine: MachineName, why: string): ClusterFacts {
+  const { seen } = assessed;
+  const config = seen.configs?.get(machine);
+  const { manufacturer = "", product = "" } = (config?.kind === "known" ? config.talos : undefined) ?? {};
+  const row: QuarantineFact = {
+    version,
+    machine,
+    at: seen.now,
+    why,
+    ...(manufacturer === "" ? {} : { manufacturer }),
+    ...(product === "" ? {} : { product }),
+  };
+  const { operations = [], ...rest } = facts;
+  const left = operations.filter(({ kind }) => kind !== "UpgradeTalos");
+  const stopped: ClusterFacts = {
+    ...rest,
+    ...(left.length === 0 ? {} : { operations: left }),
+    quarantine: [...(facts.quarantine ?? []).filter((one) => one.version !== version || one.machine !== machine), row],
+  };
+  return withDecisions(stopped, {
+    at: seen.now,
+    action: "Quarantine",
+    reason: "VersionFailed",
+    machine,
+    message: `Talos ${version}: ${why}`,
+  });
+}
+
+/** A person's word that a version may be tried again. */
+export function lifted({ seen }: Assessment, facts: ClusterFacts): { readonly facts: ClusterFacts; readonly answer: Action } | undefined {
+  const value = seen.controlPlane.metadata.annotations?.[annotations.liftQuarantine];
+  if (value === undefined) return undefined;
+  const { quarantine = [], ...rest } = facts;
+  const left = quarantine.filter(({ version }) => !isSameVersion(version, value));
+  if (left.length === quarantine.length) return undefined;
+  const answer = `Talos ${value} may be tried again, as ${annotations.liftQuarantine} said; the annotation acts once and is removed.`;
+  const next = withDecisions(left.length === 0 ? rest : { ...rest, quarantine: left }, {
+    at: seen.now,
+    action: "LiftQuarantine",
+    reason: "AskedByPerson",
+    message: answer,
+  });
+  return { facts: next, answer: { kind: "AnswerAnnotation", annotation: annotations.liftQuarantine, value, answer } };
+}
+
+/** Manufacturer and product, for people; empty where the machine told neither. */
+export function classWords({ manufacturer, product }: QuarantineFact): string {
+  const words = [manufacturer, product].filter((word) => word !== undefined).join(" ");
+  return words === "" ? "" : ` (${words})`;
+}

@@ -1,0 +1,28 @@
+import type { ClusterFacts, IntentFact, OperationFact, QuarantineFact } from "../model/record.ts";
+
+/** An open step of an upgrade of Talos on one machine. */
+export type UpgradeIntent = IntentFact & {
+  readonly what: "InstallTalos" | "Reboot" | "UpgradeTalos";
+  readonly talosVersion: string;
+  readonly talosBefore: string;
+};
+
+/** True for the steps of an upgrade; a boot that is about settings names no Talos. */
+export function isUpgrade(intent: IntentFact | undefined): intent is UpgradeIntent {
+  return intent?.talosVersion !== undefined && intent.talosBefore !== undefined;
+}
+
+/** Open steps of upgrades. */
+export function upgradeIntents(facts: ClusterFacts | undefined): readonly UpgradeIntent[] {
+  return facts === undefined || facts.intents.length === 0 ? [] : facts.intents.filter((intent) => isUpgrade(intent));
+}
+
+/** The run that is open; `undefined` = none is. */
+export function openRun(facts: Pick<ClusterFacts, "operations"> | undefined): OperationFact | undefined {
+  return facts?.operations?.find(({ kind }) => kind === "UpgradeTalos");
+}
+
+/** What is known against a version, the newest failure last; empty = nothing. */
+export function quarantineOf(facts: Pick<ClusterFacts, "quarantine"> | undefined, version: string): readonly QuarantineFact[] {
+  return (facts?.quarantine ?? []).filter((row) => row.version === version);
+}

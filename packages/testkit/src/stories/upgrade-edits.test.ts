@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { demoTimings } from "@talos-operator/simulator";
+import type { Condition } from "@talos-operator/api";
+import { apply } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const demo = { namespace: "default", name: "demo" };
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+const all = [...cps, ...workers];
+const mode = "talos.alperen.cloud/reconcile-mode";
+
+async function ready(world: Story, controlPlanes = cps, pool = workers, over: Record<string, unknown> = {}): Promise<number> {
+  await apply(world, kinds.cluster, demoCluster(controlPlanes, pool, over));
+  await world.start();
+  await world.untilReady();
+  return world.sent.length;
+}
+
+const ask = (world: Story, version: string, pools: readonly string[] = ["controlPlane", "worker"]): Promise<unknown> =>
+  world.client
+    .resource(kinds.cluster)
+    .patch(demo, { type: "merge", value: { spec: Object.fromEntries(pools.map((pool) => [pool, { version }])) } });
+
+const runs = (world: Story, addresses = all): readonly string[] => [
+  ...new Set(addresses.map((address) => world.datacenter.machine(address).state.hardware.talosVersion)),
+];
+const pending = (world: Story): Promise<Condition | undefined> => world.condition(kinds.controlPlane, "UpgradePending");
+const settled = (world: Story): Promise<void> =>
+  world.until("settled", async () => (await world.condition(kinds.controlPlane, "Progressing"))?.reason === "Settled", 1_800);
+
+async function upgraded(world: Story, version: string, addresses = all): Promise<void> {
+  await world.until(`all run ${version}`, async () => runs(world, addresses).join("") === version, 3_600);
+  await settled(world);
+}
+
+/** A Talos is installed on the first machine and not booted yet, and the operator that began it has died. */
+async function installed(world: Story): Promise<void> {
+  await world.until("installing", async () => world.sent.includes("Upgrade 10.5.0.2"), 300);
+  await world.kill();
+  await world.time.advance(30_000);
+  assert.notEqual(world.datacenter.machine("10.5.0.2").state.meta["6"], undefined);
+}
+
+describe("an edit in the middle of an upgrade", () => {
+  test("the version of before, after something was installed: it is taken back and never booted", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await installed(world);
+      await ask(world, "v1.13.9");
+      await world.start();
+      await world.until("taken back", async () => world.sent.slice(sent).includes("Rollback 10.5.0.2"), 300);
+      await settled(world);
+      assert.deepEqual(runs(world), ["v1.13.9"]);
+      assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2", "Rollback 10.5.0.2"]);
+      world.datacenter.machine("10.5.0.2").powerOff();
+      world.datacenter.machine("10.5.0.2").powerOn();
+      await world.time.advance(60_000);
+      assert.deepEqual(runs(world), ["v1.13.9"], "another boot starts what is asked for");
+    }));
+
+  test("a third version: what was installed is taken back, and all machines come to the third", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      await ask(world, "v1.13.10");
+      await installed(world);
+      await ask(world, "v1.13.11");
+      await world.start();
+      await upgraded(world, "v1.13.11");
+    }));
+
+  test("a third version while the second one boots: that is brought to its end first", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      await ask(world, "v1.13.11");
+      await upgraded(world, "v1.13.11");
+    }));
+
+  test("a pause between installation and boot holds everything, and it goes on after it", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      await ask(world, "v1.13.10");
+      await installed(world);
+      await world.annotate(kinds.cluster, mode, "disable");
+      await world.start();
+      await world.time.advance(10_000);
+      const sent = world.sent.length;
+      await world.time.advance(600_000);
+      assert.equal(world.sent.length, sent);
+      await world.annotate(kinds.cluster, mode, undefined);
+      await upgraded(world, "v1.13.10");
+      assert.equal(world.sent.filter((call) => call === "Upgrade 10.5.0.2").length, 1, "nothing is installed twice");
+    }));
+});
+
+describe("what is asked for", () => {
+  test("a worker pool above its control plane is refused, and nothing is sent", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.14.0", ["worker"]);
+      await world.until("told", async () => /is above a control plane of v1\.13\.9/.test((await pending(world))?.message ?? ""), 120);
+      await world.time.advance(300_000);
+      assert.equal(world.sent.length, sent);
+    }));
+
+  test("a version back goes with a person's word, and not without", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.8");
+      await world.until("told", async () => (await pending(world))?.reason === "DowngradeAsked", 120);
+      await world.time.advance(300_000);
+      assert.equal(world.sent.length, sent);
+      await world.annotate(kinds.controlPlane, "talos-operator.dev/allow-downgrade", "v1.13.8");
+      await upgraded(world, "v1.13.8");
+    }));
+
+  test("the only control plane is upgraded, too", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world, ["10.5.0.1"], ["10.5.0.4"]);
+      await ask(world, "v1.13.10");
+      await upgraded(world, "v1.13.10", ["10.5.0.1", "10.5.0.4"]);
+    }));
+
+  test("Talos 1.12 goes by the older call, drained and without the leadership before it", () =>
+    tell({ timings: demoTimings, machines: all.map((address) => ({ address, talosVersion: "v1.12.4" })) }, async (world) => {
+      const old = { version: "v1.12.4", kubeVersion: "v1.34.1" };
+      await apply(world, kinds.cluster, {
+        ...demoCluster(cps, workers, old),
+        spec: {
+          ...demoCluster(cps, workers, old).spec,
+          worker: { ...demoCluster(cps, workers, old).spec?.worker, ...old },
+        },
+      });
+      await world.start();
+      await world.untilReady();
+      const sent = world.sent.length;
+      await ask(world, "v1.12.11");
+      await upgraded(world, "v1.12.11");
+      const calls = world.sent.slice(sent).filter((call) => !call.includes("Pull"));
+      assert.deepEqual(calls, [
+        "Upgrade 10.5.0.2",
+        "Upgrade 10.5.0.3",
+        "EtcdForfeitLeadership 10.5.0.1",
+        "Upgrade 10.5.0.1",
+        "Upgrade 10.5.0.4",
+        "Upgrade 10.5.0.5",
+      ]);
+    }));
+});
