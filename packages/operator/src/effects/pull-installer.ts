@@ -50,8 +50,9 @@ export const pullInstaller = defineSend("PullInstaller", {
   send: (connected, options) =>
     beginStream("PullInstaller", connected, options, PULL_MS, async (stream, began) => {
       const { client, action } = connected;
+      // Up to Talos 1.12 nothing is heard before the image is there, and that may take longer than a pass waits.
+      began();
       for await (const progress of client.imagePull({ reference: action.image, store: "system" }, stream)) {
-        began();
         if (progress.kind === "done") return progress.name;
       }
       return "";
