@@ -92,7 +92,9 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   /** The effect takes a node down, or a member away. */
   function disturbs(effect: EffectId, request: unknown): boolean {
     if (effect === "T3") return (request as { readonly mode?: number }).mode === MODE_REBOOT;
-    return ["T7", "T8", "T9", "T10", "T11"].includes(effect);
+    // What is installed beside what runs disturbs nobody before the boot.
+    if (effect === "T10") return (request as { readonly $typeName?: string }).$typeName === "machine.UpgradeRequest";
+    return ["T7", "T8", "T9", "T11"].includes(effect);
   }
 
   /** A write to META, not a configuration. */
@@ -188,6 +190,12 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       report("S11", `${effect} goes to ${target.address} without an open intent on it`);
   }
 
+  /** Another Talos goes to a machine under an intent of its own, of a worker, too. */
+  function judgeInstallation(address: string, record: ClusterRecord | undefined): void {
+    if (!intentsOf(record).some(({ machine }) => machine.address === address))
+      report("S11", `another Talos goes to ${address} without an open intent on it`);
+  }
+
   /** Boots and what stops a member for a while: of control planes one at a time, whatever quorum is left. */
   function judgeAlone(effect: EffectId, address: string, request: unknown, record: ClusterRecord | undefined): void {
     // An alarm that is taken back stops no member.
@@ -274,6 +282,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       if (["T3", "T9", "T10", "T11"].includes(effect)) judgeIdentity(effect, address, record);
       if (effect === "T2") judgeJoin(address);
       if (effect === "T9") judgeWipe(address, record);
+      if (effect === "T10") judgeInstallation(address, record);
       judgeAlone(effect, address, request, record);
       const target = targetOf(effect, address, request);
       // Network settings that are wrong take a machine off the network, and nothing takes them back.

@@ -61,6 +61,7 @@ const TALOS_EFFECTS: Readonly<Record<string, EffectId>> = {
   Upgrade: "T10",
   Install: "T10",
   Reboot: "T11",
+  Rollback: "T11",
   Shutdown: "T11",
   EtcdDefragment: "T13",
   EtcdAlarmDisarm: "T13",
@@ -74,6 +75,7 @@ export function talosEffect(path: string, isMaintenance: boolean): EffectId | un
 
 /** The effect of a Talos call that answers a stream, `undefined` for others. */
 export function streamEffect(path: string): EffectId | undefined {
+  if (path.endsWith(".LifecycleService/Upgrade")) return "T10";
   return path.endsWith("/EtcdSnapshot") ? "T12" : undefined;
 }
 

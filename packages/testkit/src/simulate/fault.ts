@@ -14,7 +14,7 @@ import type { EffectId } from "./effects.ts";
 export type FaultClass = "C0" | "C1" | "C2" | "C3" | "M" | "B" | "D" | "R" | "L" | "E" | "X";
 
 const CRASHES: readonly FaultClass[] = ["C0", "C1", "C2", "C3"];
-const WITH_A_MIDDLE: ReadonlySet<EffectId> = new Set<EffectId>(["T4", "T12", "H2"]);
+const WITH_A_MIDDLE: ReadonlySet<EffectId> = new Set<EffectId>(["T4", "T10", "T12", "H2"]);
 
 /** Crashes that an effect can meet. */
 export function crashesOf(effect: EffectId): readonly FaultClass[] {

@@ -206,13 +206,15 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
           const lie = options.interference.talos?.(method.path);
           if (lie !== undefined) return whileAlive(broken(lie.answer), life);
           const effect = streamEffect(method.path);
+          // A snapshot is judged by who asks for it, all else by what is asked.
+          const told = effect === "T12" ? credentials : request;
           const open = (): AsyncIterable<O> => channel.serverStream(method, request, callOptions);
           if (effect === undefined) return whileAlive(open(), life);
           return whileAlive(
             streamWithFault(effect, options, {
               open,
-              begin: () => options.onSent(effect, `${method.path} ${target.address}`, target.address, credentials),
-              end: () => options.onEffect(effect, `${method.path} ${target.address}`, target.address, credentials),
+              begin: () => options.onSent(effect, `${method.path} ${target.address}`, target.address, told),
+              end: () => options.onEffect(effect, `${method.path} ${target.address}`, target.address, told),
             }),
             life,
           );

@@ -38,15 +38,20 @@ export interface Desired {
   readonly machineSpec: Readonly<Record<string, unknown>>;
   /** Machines get the configs in the ConfigMap {@link WRITTEN_CONFIGS}, by role. */
   readonly hasWrittenConfigs: boolean;
+  /** Talos of all machines. Default: that of the scenario. */
+  readonly talosVersion?: string;
   /** `reconcile-mode` of the applied objects; `undefined` = none. */
   readonly mode: string | undefined;
 }
 
-const VERSIONS = [
+/** Talos and a Kubernetes that it runs. */
+export type ScenarioVersions = Pick<Scenario, "talosVersion" | "kubeVersion">;
+
+const VERSIONS: readonly ScenarioVersions[] = [
   { talosVersion: "v1.12.11", kubeVersion: "v1.35.4" },
   { talosVersion: "v1.13.9", kubeVersion: "v1.36.3" },
   { talosVersion: "v1.14.0", kubeVersion: "v1.36.3" },
-] as const;
+];
 
 /** What is drawn where a workload does not say. */
 export interface ScenarioChoices {
@@ -55,6 +60,7 @@ export interface ScenarioChoices {
   readonly spares?: number;
   readonly deletionPolicy?: DeletionPolicy;
   readonly platform?: "container";
+  readonly versions?: readonly ScenarioVersions[];
 }
 
 /** Draws a scenario. The number of draws is always the same, so that what comes after does not shift. */
@@ -65,7 +71,7 @@ export function chooseScenario(random: RandomSource, choices: ScenarioChoices = 
     spares: choices.spares ?? 0,
     deletionPolicy: choices.deletionPolicy ?? "reset",
     shape: pick(["cluster", "pools"], random),
-    ...pick(VERSIONS, random),
+    ...pick(choices.versions ?? VERSIONS, random),
     uuids: pick(["own", "own", "own", "own", "own", "own", "cloned", "vendor"], random),
     ...(choices.platform === undefined ? {} : { platform: choices.platform }),
   };
@@ -135,7 +141,7 @@ export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(s
     machineSpec: { installDisk: "/dev/sda", ...desired.machineSpec },
   });
   const common = {
-    version: scenario.talosVersion,
+    version: desired.talosVersion ?? scenario.talosVersion,
     kubeVersion: scenario.kubeVersion,
     mode: "metal",
     // The default is left out, as people do.

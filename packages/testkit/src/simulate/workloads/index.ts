@@ -13,6 +13,7 @@ import { networkSettings } from "./network-settings.ts";
 import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
 import { writtenConfigs } from "./written-configs.ts";
+import { upgradeBrokenVersion, upgradeTalos } from "./upgrades.ts";
 import { modes, operatorUpgrade, pause, powerCycle } from "./standstill.ts";
 
 /** Every workload, in the order of a cluster's life. */
@@ -28,6 +29,8 @@ export const workloads: readonly Workload[] = [
   writtenConfigs,
   networkSettings,
   drain,
+  upgradeTalos,
+  upgradeBrokenVersion,
   pause,
   modes,
   powerCycle,

@@ -1,0 +1,88 @@
+import type { Conditioned } from "../object-view.ts";
+import { chooseScenario } from "../scenario.ts";
+import type { ScenarioVersions } from "../scenario.ts";
+import type { EditableWorld, Workload } from "../workload.ts";
+import { isSettled, wantedMachines } from "./machines.ts";
+
+/** What runs, with what is asked for: the next patch in steps and in one call, the next minor, and two minors. */
+const ways: readonly (ScenarioVersions & { readonly target: string })[] = [
+  { talosVersion: "v1.13.8", kubeVersion: "v1.36.3", target: "v1.13.9" },
+  { talosVersion: "v1.12.10", kubeVersion: "v1.35.4", target: "v1.12.11" },
+  { talosVersion: "v1.13.9", kubeVersion: "v1.36.3", target: "v1.14.0" },
+  { talosVersion: "v1.12.11", kubeVersion: "v1.35.4", target: "v1.14.0" },
+];
+
+function targetOf(talosVersion: string): string {
+  return ways.find((way) => way.talosVersion === talosVersion)?.target ?? "";
+}
+
+function allRun(world: EditableWorld, version: string): boolean {
+  return wantedMachines(world).every(({ state }) => state.hardware.talosVersion === version);
+}
+
+/** Every machine of a cluster gets another Talos. */
+export const upgradeTalos: Workload = {
+  name: "upgrade-talos",
+  about: "every machine is brought another Talos: control planes one by one, then workers, through a minor between where one lies there",
+  choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3, 5], workers: [0, 1, 2, 3], versions: ways }),
+  steps: ({ talosVersion }) => {
+    const target = targetOf(talosVersion);
+    return [
+      {
+        what: `ask for Talos ${target}`,
+        make: (world) => world.edit({ talosVersion: target }),
+        isReached: (world) => isSettled(world) && allRun(world, target),
+      },
+    ];
+  },
+  effects: ["T10", "T11", "K2"],
+};
+
+/** How a version fails, and whether a machine shows afterwards in its other slot that it had it. */
+const faults = [{ boot: "never-healthy" }, { boot: "fails" }, { installerExitCode: 3 }] as const;
+
+/** Machines that have, or are about to boot, the version. */
+function touched(world: EditableWorld, version: string): number {
+  return wantedMachines(world).filter(({ state: { system, hardware } }) =>
+    [system?.next, system?.other, hardware.talosVersion].includes(version),
+  ).length;
+}
+
+function isQuarantined(world: EditableWorld, version: string): boolean {
+  const [record] = world.objects.all("clusterrecords") as readonly (Conditioned & {
+    readonly spec?: { readonly quarantine?: readonly { readonly version: string }[] };
+  })[];
+  return record?.spec?.quarantine?.some((row) => row.version === version) === true;
+}
+
+/** A version does not work: one machine tries it, and the cluster goes on with the one before. */
+export const upgradeBrokenVersion: Workload = {
+  name: "upgrade-broken-version",
+  about: "a Talos is asked for that does not work: one machine gets it and comes back to the one before, and no other is touched",
+  choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3, 5], workers: [0, 1, 2, 3], versions: ways.slice(0, 3) }),
+  steps: ({ talosVersion }, random) => {
+    const target = targetOf(talosVersion);
+    const fault = faults[Math.floor(random.fraction() * faults.length)] ?? faults[0];
+    let most = 0;
+    const isBack = (world: EditableWorld): boolean => {
+      most = Math.max(most, touched(world, target));
+      return most <= 1 && isQuarantined(world, target) && isSettled(world) && allRun(world, talosVersion);
+    };
+    return [
+      {
+        what: `ask for Talos ${target}, which ${JSON.stringify(fault)}`,
+        async make(world) {
+          world.datacenter.setReleaseFault(target, fault);
+          await world.edit({ talosVersion: target });
+        },
+        isReached: isBack,
+      },
+      {
+        what: `ask for Talos ${talosVersion} again`,
+        make: (world) => world.edit({ talosVersion }),
+        isReached: isBack,
+      },
+    ];
+  },
+  effects: ["T10", "T11", "K2"],
+};
