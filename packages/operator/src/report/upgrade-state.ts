@@ -4,6 +4,7 @@ import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
 import type { KubernetesVersions } from "../controllers/shared/upgrade-pending.ts";
 import { factsOf } from "../record/facts.ts";
+import { upgradeIntents } from "../record/upgrades.ts";
 import { upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
 import type { Look } from "../model/look.ts";
@@ -29,12 +30,13 @@ export function upgradePending(
       ? [{ name, runs: look.version, asked }]
       : [],
   );
+  const proving = provingOf(seen, machines).filter((name) => !versions.some((one) => one.name === name));
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
   const way = versions.length === 0 && kubernetes === undefined ? "" : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
   const said = step?.reason === undefined ? undefined : { reason: step.reason, says: step.says };
   const images = imagesThatDiffer(seen, machines);
-  return upgradePendingOf({ machines: versions, kubernetes, components, images, way, step: said }, generation);
+  return upgradePendingOf({ machines: versions, proving, kubernetes, components, images, way, step: said }, generation);
 }
 
 /** The hops of these machines; that a downgrade has to be allowed is told by the condition itself. */
@@ -42,6 +44,12 @@ function wayThere(plan: UpgradePlan, machines: readonly SeenMachine[]): string {
   const refusals = plan.kind === "none" ? plan.refusals.filter(({ kind }) => kind !== "DowngradeAsked") : [];
   if (plan.kind === "none" && refusals.length === 0) return "";
   return sayPlan(plan.kind === "none" ? { ...plan, refusals } : plan, new Set(machines.map(({ declared }) => declared.name)));
+}
+
+/** Machines whose upgrade is not over: what runs is what is asked for, and nothing is settled yet. */
+function provingOf(seen: Observed, machines: readonly SeenMachine[]): readonly string[] {
+  const open = new Set(upgradeIntents(factsOf(seen)).map(({ machine }) => machine));
+  return machines.flatMap(({ declared: { name } }) => (open.has(name) ? [name] : []));
 }
 
 /** What a person adds to the releases does not count, and this may be why. */

@@ -23,6 +23,8 @@ export interface KubernetesVersions {
 /** What a pool asks for and does not run. */
 export interface VersionsSeen {
   readonly machines: readonly MachineVersions[];
+  /** Names of machines that run it already, and whose upgrade is not over. */
+  readonly proving?: readonly string[];
   /** `undefined` = it runs what is asked for, or nobody knows what runs. */
   readonly kubernetes?: KubernetesVersions | undefined;
   /** Sentences about components whose version a patch sets. */
@@ -41,7 +43,7 @@ export interface VersionsSeen {
  * @param generation of the pool
  */
 export function upgradePendingOf(
-  { machines, kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
+  { machines, proving = [], kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
   generation: number | undefined,
 ): readonly ConditionInput[] {
   const sentences = [
@@ -49,13 +51,15 @@ export function upgradePendingOf(
       machines,
       ({ runs, asked }) => `Talos ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`,
     ),
+    ...(proving.length === 0 ? [] : [`${proving.join(", ")} shows what is asked for, and is looked at for a while`]),
     ...(kubernetes === undefined ? [] : [kubernetesSentence(kubernetes)]),
     ...components,
     ...images,
   ];
   if (sentences.length === 0) return [];
   const reason = reasonOf({ machines, kubernetes, components, images });
-  const isTaken = machines.length > 0 && step !== undefined && step.reason !== "VersionDiffers";
+  const isOpen = machines.length > 0 || proving.length > 0;
+  const isTaken = isOpen && step !== undefined && step.reason !== "VersionDiffers";
   return [
     conditionFor(
       "UpgradePending",
@@ -63,7 +67,7 @@ export function upgradePendingOf(
       [
         `${sentences.join("; ")}.`,
         ...(way === "" ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
-        ...(machines.length > 0 && step !== undefined && step.says !== "" ? [step.says] : []),
+        ...(isOpen && step !== undefined && step.says !== "" ? [step.says] : []),
         ...releaseOf({ machines: isTaken ? [] : machines, kubernetes, components, images }),
       ].join(" "),
       generation,
