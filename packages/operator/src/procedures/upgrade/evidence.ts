@@ -66,7 +66,8 @@ function wellness(assessed: Assessment, intent: UpgradeIntent, machine: SeenMach
   const { nodes } = assessed.seen;
   // Without a client of the cluster's own API nobody sees Nodes.
   if (nodes === undefined || fact === undefined) return { kind: "well", bootId };
-  const node = nodes.nodes === undefined ? undefined : nodeOf(nodes.nodes, fact);
+  // One that was installed anew has another Node, and its former one stands at the same address.
+  const node = nodes.nodes === undefined ? undefined : (nodes.nodes.find(({ name }) => name === look.nodeName) ?? nodeOf(nodes.nodes, fact));
   if (node?.osImage?.includes(intent.talosVersion) !== true) return missing("its Node does not show the version yet", true);
   if (!node.isReady && machine.look === assessed.byName.get(intent.machine)?.look) return missing("its Node is not ready", true);
   return { kind: "well", bootId };
