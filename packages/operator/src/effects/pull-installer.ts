@@ -53,7 +53,8 @@ export const pullInstaller = defineSend("PullInstaller", {
       // Up to Talos 1.12 nothing is heard before the image is there, and that may take longer than a pass waits.
       began();
       for await (const progress of client.imagePull({ reference: action.image, store: "system" }, stream)) {
-        if (progress.kind === "done") return progress.name;
+        // In the store it may have another name, such as one with a digest: which image that is, nobody could tell from it later.
+        if (progress.kind === "done") return `${action.image} ${progress.name}`;
       }
       return "";
     }),
@@ -64,6 +65,6 @@ export const pullInstaller = defineSend("PullInstaller", {
   step: ({ machine, image }) => onMachine("upgrade", machine, (named) => `Pull ${image}: ${named}.`),
   afterwards: (seen, { machine, image }) => ({
     ...seen,
-    sent: new Map([...seen.sent, [`PullInstallerEnded/${machine}`, { at: seen.now, outcome: "answered", detail: image }]]),
+    sent: new Map([...seen.sent, [`PullInstallerEnded/${machine}`, { at: seen.now, outcome: "answered", detail: `${image} ${image}` }]]),
   }),
 });

@@ -54,7 +54,7 @@ export function beginStream(
     session.noteSent(
       `${word}Ended/${machine}`,
       failure === undefined ? "answered" : isRefusal ? "refused" : "unknown",
-      detail.slice(0, WORDS_AT_MOST),
+      failure === undefined ? detail : detail.slice(0, WORDS_AT_MOST),
     );
     log.info({ action: word, machine, reason: failure === undefined ? "done" : detail.slice(0, WORDS_AT_MOST) }, "The stream ended");
     session.configs.forget(machine);

@@ -67,7 +67,8 @@ function wellness(assessed: Assessment, intent: UpgradeIntent, machine: SeenMach
   // Without a client of the cluster's own API nobody sees Nodes.
   if (nodes === undefined || fact === undefined) return { kind: "well", bootId };
   // One that was installed anew has another Node, and its former one stands at the same address.
-  const node = nodes.nodes === undefined ? undefined : (nodes.nodes.find(({ name }) => name === look.nodeName) ?? nodeOf(nodes.nodes, fact));
+  const node =
+    nodes.nodes === undefined ? undefined : (nodes.nodes.find(({ name }) => name === look.nodeName) ?? nodeOf(nodes.nodes, fact));
   if (node?.osImage?.includes(intent.talosVersion) !== true) return missing("its Node does not show the version yet", true);
   if (!node.isReady && machine.look === assessed.byName.get(intent.machine)?.look) return missing("its Node is not ready", true);
   return { kind: "well", bootId };

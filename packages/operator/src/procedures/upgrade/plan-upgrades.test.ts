@@ -25,6 +25,8 @@ interface Given {
   readonly image?: string;
   /** Machines whose installer is in the store; default all. */
   readonly pulled?: readonly string[];
+  /** Version of the installer in the store; default that which is asked for. */
+  readonly inStore?: string;
   readonly maxUnavailable?: number;
 }
 
@@ -77,7 +79,11 @@ function seenOf(given: Given): { readonly seen: Observed; readonly known: Cluste
   });
   const sent = (given.pulled ?? names).map((name): [string, SentEffect] => [
     `PullInstallerEnded/${name}`,
-    { at: NOW, outcome: "answered", detail: `ghcr.io/siderolabs/installer:${asked}` },
+    {
+      at: NOW,
+      outcome: "answered",
+      detail: `ghcr.io/siderolabs/installer:${given.inStore ?? asked} ghcr.io/siderolabs/installer@sha256:0`,
+    },
   ]);
   const seen: Observed = {
     ...observed({
@@ -112,6 +118,7 @@ function sends(given: Given): readonly string[] {
 
 const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] = [
   ["installs on the first that follows", {}, [`InstallTalos ${cp(2)}`]],
+  ["installs nothing from the image of another version", { inStore: "v1.13.11" }, [`PullInstaller ${cp(2)}`]],
   ["pulls first", { pulled: [] }, [`PullInstaller ${cp(2)}`]],
   [
     "leaves the leader for the end",

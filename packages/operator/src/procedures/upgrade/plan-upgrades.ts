@@ -324,7 +324,8 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: st
   const ended = seen.sent.get(`PullInstallerEnded/${name}`);
   const begun = seen.sent.get("PullInstaller/" + name);
   const isFresh = ended !== undefined && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
-  if (isFresh && ended.outcome === "answered" && namesVersion(ended.detail, image, hop.to.version)) return ended.detail;
+  const [reference, stored] = isFresh && ended.outcome === "answered" ? ended.detail.split(" ") : [];
+  if (reference === image && stored !== undefined) return stored;
   const words = isFresh && ended.outcome !== "answered" ? `the installer ${image} could not be pulled: ${ended.detail}` : undefined;
   const isPulling = begun !== undefined && begun.outcome === "answered" && (ended === undefined || ended.at < begun.at);
   if (isPulling && elapsedMs(begun.at, seen.now) < PULLED_FOR_MS)
@@ -336,11 +337,6 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: st
     why: words ?? `the installer ${image} is pulled`,
     actions: [{ kind: "PullInstaller", ...target, version: hop.to.version, image }],
   };
-}
-
-/** What was pulled is the image that is wanted now; with a digest it may have another name in the store. */
-function namesVersion(stored: string, image: string, version: string): boolean {
-  return stored === image || stored.includes(version) || stored.includes("@sha256:");
 }
 
 function common({ seen }: Assessment, { name, machine, hop }: Candidate): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
