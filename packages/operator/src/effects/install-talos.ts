@@ -62,15 +62,17 @@ export const installTalos = defineSend("InstallTalos", {
     notQuarantined,
   },
   doing: "Installing Talos",
-  send: (connected, options) =>
-    beginStream("InstallTalos", connected, options, INSTALL_MS, async (stream, began) => {
+  send(connected, options) {
+    connected.effects.session.forgetSent(`InstallTalosEnded/${connected.action.machine}`);
+    return beginStream("InstallTalos", connected, options, INSTALL_MS, async (stream, began) => {
       let last = "";
       for await (const words of connected.client.lifecycleUpgrade({ image: connected.action.image }, stream)) {
         began();
         last = words;
       }
-      return last;
-    }),
+      return { detail: last };
+    });
+  },
   step: ({ machine, version }) => onMachine("upgrade", machine, (named) => `Install Talos ${version}: ${named}.`),
   afterwards: (seen, { machine, version, ifVersion, ifBootId }) =>
     withFact(seen, machine, (fact) => ({ ...fact, installed: { version, before: ifVersion, bootId: ifBootId } })),

@@ -1,4 +1,4 @@
-import type { TalosErrorCode } from "@talos-operator/talos/client";
+import type { CallOptions, TalosErrorCode } from "@talos-operator/talos/client";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { noteNotSent } from "./attempt.ts";
@@ -47,24 +47,29 @@ export const pullInstaller = defineSend("PullInstaller", {
     notQuarantined,
   },
   doing: "Pulling installer image",
-  send: (connected, options) =>
-    beginStream("PullInstaller", connected, options, PULL_MS, async (stream, began) => {
-      const { client, action } = connected;
+  send(connected, options) {
+    const { client, action } = connected;
+    const pull = async (stream: CallOptions, began: () => void) => {
       // Up to Talos 1.12 nothing is heard before the image is there, and that may take longer than a pass waits.
       began();
       for await (const progress of client.imagePull({ reference: action.image, store: "system" }, stream)) {
-        // In the store it may have another name, such as one with a digest: which image that is, nobody could tell from it later.
-        if (progress.kind === "done") return `${action.image} ${progress.name}`;
+        if (progress.kind === "done") return { detail: "", pulled: { asked: action.image, stored: progress.name } };
       }
-      return "";
-    }),
-  ended(ending, { action: { machine }, effects }) {
+      return { detail: "" };
+    };
+    return beginStream("PullInstaller", connected, options, PULL_MS, pull, { pulled: { asked: action.image, stored: "" } });
+  },
+  ended(ending, { action: { machine, image }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
-    if (ending.kind === "refused") effects.session.noteSent(`PullInstallerEnded/${machine}`, "refused", ending.words);
+    if (ending.kind === "refused")
+      effects.session.noteSent(`PullInstallerEnded/${machine}`, "refused", ending.words, { pulled: { asked: image, stored: "" } });
   },
   step: ({ machine, image }) => onMachine("upgrade", machine, (named) => `Pull ${image}: ${named}.`),
   afterwards: (seen, { machine, image }) => ({
     ...seen,
-    sent: new Map([...seen.sent, [`PullInstallerEnded/${machine}`, { at: seen.now, outcome: "answered", detail: `${image} ${image}` }]]),
+    sent: new Map([
+      ...seen.sent,
+      [`PullInstallerEnded/${machine}`, { at: seen.now, outcome: "answered", detail: "", pulled: { asked: image, stored: image } }],
+    ]),
   }),
 });

@@ -2,6 +2,7 @@ import { createTalosClient, isTalosError } from "@talos-operator/talos/client";
 import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { mintCredentials } from "../secrets/credentials.ts";
 import type { MachineName } from "../model/machine.ts";
+import type { KnownAtSend, SentEffect } from "../model/observation.ts";
 import type { Effects } from "./ports.ts";
 
 /** Of what a machine said as a stream ended, so much is kept. */
@@ -29,37 +30,40 @@ export function dialForStream(word: string) {
   };
 }
 
+/** What is remembered of a stream that ended well. */
+type Ended = Pick<SentEffect, "detail"> & KnownAtSend;
+
 /**
  * Begins the stream, and returns with its first message. How it ended is remembered under `<word>Ended/<machine>`, and wakes the cluster.
  *
  * @param ends milliseconds that it may take as a whole
- * @param last what is remembered of a good end
+ * @param stream gives what is remembered of a good end
+ * @param known is remembered of every end
  */
 export function beginStream(
   word: string,
   { action: { machine }, effects, client }: Asked & { readonly client: TalosClient },
   { timeoutMs = 0 }: CallOptions,
   ends: number,
-  stream: (options: CallOptions, began: () => void) => Promise<string>,
+  stream: (options: CallOptions, began: () => void) => Promise<Ended>,
+  known: KnownAtSend = {},
 ): Promise<void> {
   const { session, log } = effects;
-  let last = "";
+  let last: Ended = { detail: "", ...known };
   const run = async (signal: AbortSignal, began: () => void): Promise<void> => {
     last = await stream({ timeoutMs: ends, signal }, began);
   };
   const ended = (failure: unknown): void => {
     client.close();
     const isRefusal = isTalosError(failure, "INSTALL_FAILED", "NOT_FOUND", "NODE_FAILED", "INVALID_ARGUMENT");
-    const detail = failure === undefined ? last : isTalosError(failure) ? failure.nodeText : "the stream broke off";
-    session.noteSent(
-      `${word}Ended/${machine}`,
-      failure === undefined ? "answered" : isRefusal ? "refused" : "unknown",
-      failure === undefined ? detail : detail.slice(0, WORDS_AT_MOST),
-    );
-    log.info({ action: word, machine, reason: failure === undefined ? "done" : detail.slice(0, WORDS_AT_MOST) }, "The stream ended");
+    const { detail, ...knownAtEnd } = last;
+    const why = (isTalosError(failure) ? failure.nodeText : "the stream broke off").slice(0, WORDS_AT_MOST);
+    const key = `${word}Ended/${machine}`;
+    if (failure === undefined) session.noteSent(key, "answered", detail, knownAtEnd);
+    else session.noteSent(key, isRefusal ? "refused" : "unknown", why, known);
+    log.info({ action: word, machine, reason: failure === undefined ? "done" : why }, "The stream ended");
     session.configs.forget(machine);
     effects.wake();
   };
-  session.forgetSent(`${word}Ended/${machine}`);
   return session.streams.begin(`${word}/${machine}`, run, timeoutMs, ended);
 }

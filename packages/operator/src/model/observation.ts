@@ -172,6 +172,8 @@ export interface KnownAtSend {
   readonly before?: Before;
   /** SHA-256 of the configuration text that ran before one was sent to be tried. */
   readonly ranBefore?: string;
+  /** The installer image that was asked for, and its name in the machine's store, such as one with a digest, from which nobody could tell later which one it is. */
+  readonly pulled?: { readonly asked: string; readonly stored: string };
 }
 
 /** An effect that this process sent. */

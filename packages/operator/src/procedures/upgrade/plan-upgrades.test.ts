@@ -82,7 +82,8 @@ function seenOf(given: Given): { readonly seen: Observed; readonly known: Cluste
     {
       at: NOW,
       outcome: "answered",
-      detail: `ghcr.io/siderolabs/installer:${given.inStore ?? asked} ghcr.io/siderolabs/installer@sha256:0`,
+      detail: "",
+      pulled: { asked: `ghcr.io/siderolabs/installer:${given.inStore ?? asked}`, stored: "ghcr.io/siderolabs/installer@sha256:0" },
     },
   ]);
   const seen: Observed = {

@@ -23,7 +23,7 @@ import { notBack } from "./not-back.ts";
 import { imageFor } from "./image.ts";
 import { withRun, withoutRun } from "./run.ts";
 import { bootActions } from "./settle.ts";
-import { ARRIVES_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
+import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import type { Action } from "../../model/effect.ts";
 import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
 import type { KnownConfig } from "../../model/config.ts";
@@ -323,14 +323,19 @@ function begin(assessed: Assessment, facts: ClusterFacts, candidate: Candidate):
 function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: string): string | Begun {
   const ended = seen.sent.get(`PullInstallerEnded/${name}`);
   const begun = seen.sent.get("PullInstaller/" + name);
-  const isFresh = ended !== undefined && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
-  const [reference, stored] = isFresh && ended.outcome === "answered" ? ended.detail.split(" ") : [];
-  if (reference === image && stored !== undefined) return stored;
-  const words = isFresh && ended.outcome !== "answered" ? `the installer ${image} could not be pulled: ${ended.detail}` : undefined;
+  const isFresh = ended?.pulled?.asked === image && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
+  if (isFresh && ended.outcome === "answered" && ended.pulled !== undefined) return ended.pulled.stored;
+  // A node takes two minutes to say that there is no such image: what it said last is told meanwhile.
+  const words = isFresh ? `the installer ${image} could not be pulled: ${ended.detail}` : undefined;
   const isPulling = begun !== undefined && begun.outcome === "answered" && (ended === undefined || ended.at < begun.at);
   if (isPulling && elapsedMs(begun.at, seen.now) < PULLED_FOR_MS)
-    return { kind: "act", says: `The installer ${image} is being pulled on ${name}.`, actions: [] };
-  if (!mayAskAgain(seen, pullInstaller, name)) return { kind: "hold", why: words ?? "the installer is pulled in a moment" };
+    return {
+      kind: "act",
+      says: words === undefined ? `The installer ${image} is being pulled on ${name}.` : `${name}: ${words}. It is pulled once more.`,
+      actions: [],
+    };
+  const isTooSoon = isFresh && elapsedMs(ended.at, seen.now) < PULL_AGAIN_MS;
+  if (isTooSoon || !mayAskAgain(seen, pullInstaller, name)) return { kind: "hold", why: words ?? "the installer is pulled in a moment" };
   const target = { machine: name, address: machine.declared.address, ifUuid: machine.fact?.uuid ?? "", ifVersion: hop.from.version };
   return {
     kind: "hold",

@@ -9,3 +9,6 @@ export const ARRIVES_MS = 60_000;
 
 /** What is in the store of a machine counts as there for so long. */
 export const PULLED_FOR_MS = 30 * 60_000;
+
+/** A pull that failed is tried again after this, counted from its end. */
+export const PULL_AGAIN_MS = 30_000;
