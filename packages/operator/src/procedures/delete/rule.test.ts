@@ -355,6 +355,19 @@ const cases: readonly {
     reason: "WaitingForChildren",
   },
   {
+    name: "wipes nothing that runs while the keys are away",
+    world: {
+      controlPlane: controlPlane(3, {}, going),
+      facts: known,
+      looks: healthy,
+      bundle: { kind: "absent" },
+      namespaceIsTerminating: false,
+    },
+    actions: [],
+    reason: "Blocked",
+    says: /takes the cluster's keys, and Secret \S+ does not hold them\. Restore it from a backup, or annotate .*abandon-machine/,
+  },
+  {
     name: "writes down that every machine is wiped before the record goes",
     world: {
       controlPlane: controlPlane(3, {}, going),

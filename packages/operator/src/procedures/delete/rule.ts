@@ -331,10 +331,10 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
       waiting.push({ reason: "Resetting", message: busy });
       continue;
     }
-    if (look.kind !== "running" && !isClusterGoing && assessed.keys !== "sound") {
+    if (look.kind === "running" ? assessed.keys === "lost" : !isClusterGoing && assessed.keys !== "sound") {
       waiting.push({
         reason: "Blocked",
-        message: `${declared.name} must be wiped, which takes the cluster's keys: see the condition SecretsLost. It stays as it is until they are back.`,
+        message: `${declared.name} must be wiped, which takes the cluster's keys${withoutKeys(assessed, declared.name, isClusterGoing)}`,
       });
       continue;
     }
@@ -422,6 +422,13 @@ function takeDown(assessed: Assessment, machines: readonly SeenMachine[], isClus
     actions,
     requeueAfterMs: 1_000,
   };
+}
+
+/** What releases a machine whose wipe takes keys that are away; the condition SecretsLost is told of a cluster that stays. */
+function withoutKeys({ seen }: Assessment, name: string, isClusterGoing: boolean): string {
+  if (!isClusterGoing) return ": see the condition SecretsLost. It stays as it is until they are back.";
+  const facts = factsOf(seen);
+  return `, and Secret ${facts?.bundle.secretName ?? ""} does not hold them. Restore it from a backup, or annotate the TalosControlPlane with ${annotations.abandonMachine}: ${wordFor(facts, name, undefined)}.`;
 }
 
 function wipeIntent(
