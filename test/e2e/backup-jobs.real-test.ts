@@ -17,8 +17,8 @@ import { until } from "./fleet.ts";
 import { must, run, tool } from "./processes.ts";
 
 const PREFIX = "talos-operator-etcd-backups/default";
-/** A try that failed is repeated after 30 s, and waits for those of other backups. */
-const READY_WITHIN = "--timeout=150s";
+/** A try that failed is repeated after 30 s, and waits for those of other backups: ten runs, one after the other, each with a process of its own. */
+const READY_WITHIN = "--timeout=300s";
 
 /** Where a worker is killed: by the requests that it makes, of which the store did the last one or did not. */
 const moments: Readonly<Record<string, (request: StoreRequest) => boolean>> = {
