@@ -1,22 +1,12 @@
 import { onMachine } from "../planning/step-of.ts";
 import { withFact } from "../planning/afterwards-machines.ts";
-import { intentOn } from "../record/facts.ts";
-import type { MachineRole } from "../model/machine.ts";
-import { always, where } from "./define.ts";
-import { notQuarantined, nothingInstalled, runsVersion, sameBoot } from "./demand-talos.ts";
-import type { TalosStep } from "./demand-talos.ts";
-import { sameMachine } from "./demand-machine.ts";
-import { ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
-import { onUpgrade } from "./on-upgrade.ts";
+import { always } from "./define.ts";
+import { beforeAnotherTalos, onUpgrade, recordedUpgrade } from "./on-upgrade.ts";
+import type { AnotherTalos } from "./on-upgrade.ts";
 import { beginStream, dialForStream } from "./send-stream.ts";
-import { defineSend } from "./send-to-machine.ts";
-import type { Connected } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
-interface InstallTalos extends TalosStep {
-  /** etcd must bear the loss of a control plane. */
-  readonly role: MachineRole;
-  readonly version: string;
+interface InstallTalos extends AnotherTalos {
   /** Name under which the installer is in the store of the machine. */
   readonly image: string;
 }
@@ -39,28 +29,14 @@ export const INSTALL_MS = 10 * 60_000;
  */
 export const installTalos = defineSend("InstallTalos", {
   inventory: "T10",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   goesTogether: true,
   intent: "InstallTalos",
   ...onUpgrade("InstallTalos", always(INSTALL_MS)),
-  before: { unpaused },
   dial: dialForStream("InstallTalos"),
-  checks: {
-    sameMachine,
-    sameBoot,
-    runsVersion,
-    nothingInstalled,
-    ...where(({ action }: Connected<InstallTalos>) => action.role === "controlplane", { ownMember, ...quorumWithout("is-down") }),
-  },
-  record: {
-    boot: (facts, { machine, ifBootId }) => intentOn(facts, machine, "InstallTalos")?.bootIdBefore === ifBootId,
-    version: (facts, { machine, version }) => intentOn(facts, machine, "InstallTalos")?.talosVersion === version,
-    uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "InstallTalos")?.uuid === ifUuid,
-    notQuarantined,
-  },
+  checks: beforeAnotherTalos,
+  record: recordedUpgrade("InstallTalos"),
   doing: "Installing Talos",
   send(connected, options) {
     connected.effects.session.forgetSent(`InstallTalosEnded/${connected.action.machine}`);

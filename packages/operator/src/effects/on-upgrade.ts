@@ -1,8 +1,16 @@
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { isEffectError } from "../errors.ts";
-import type { MachineName } from "../model/machine.ts";
+import type { MachineName, MachineRole } from "../model/machine.ts";
+import type { ClusterFacts } from "../model/record.ts";
+import { intentOn } from "../record/facts.ts";
 import type { Ending } from "./attempt.ts";
+import { where } from "./define.ts";
 import type { Retry, Sending } from "./define.ts";
+import { sameMachine } from "./demand-machine.ts";
+import { ownMember, quorumWithout } from "./demand-quorum.ts";
+import { notQuarantined, nothingInstalled, runsVersion, sameBoot } from "./demand-talos.ts";
+import type { TalosStep } from "./demand-talos.ts";
+import type { Connected } from "./send-to-machine.ts";
 
 const refusals: readonly TalosErrorCode[] = [
   "INSTALL_FAILED",
@@ -12,6 +20,13 @@ const refusals: readonly TalosErrorCode[] = [
   "NODE_FAILED",
   "UNIMPLEMENTED",
 ];
+
+/** Another Talos for one machine. */
+export interface AnotherTalos extends TalosStep {
+  /** etcd must bear the loss of a control plane. */
+  readonly role: MachineRole;
+  readonly version: string;
+}
 
 type Asked = Sending<{ readonly machine: MachineName }>;
 
@@ -37,5 +52,24 @@ export function onUpgrade<W extends string>(word: W, pauseMs: Retry["pauseMs"]) 
       session.configs.forget(machine);
       session.nudge(machine);
     },
+  } as const;
+}
+
+/** What is asked of a machine right before another Talos goes to it, in one call or in steps. */
+export const beforeAnotherTalos = {
+  sameMachine,
+  sameBoot,
+  runsVersion,
+  nothingInstalled,
+  ...where(({ action }: Connected<AnotherTalos>) => action.role === "controlplane", { ownMember, ...quorumWithout("is-down") }),
+} as const;
+
+/** What the record has to hold of it. */
+export function recordedUpgrade(what: "InstallTalos" | "UpgradeTalos") {
+  return {
+    boot: (facts: ClusterFacts, { machine, ifBootId }: AnotherTalos) => intentOn(facts, machine, what)?.bootIdBefore === ifBootId,
+    version: (facts: ClusterFacts, { machine, version }: AnotherTalos) => intentOn(facts, machine, what)?.talosVersion === version,
+    uuid: (facts: ClusterFacts, { machine, ifUuid }: AnotherTalos) => intentOn(facts, machine, what)?.uuid === ifUuid,
+    notQuarantined,
   } as const;
 }

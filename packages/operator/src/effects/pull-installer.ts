@@ -6,9 +6,8 @@ import { rememberedAs } from "./define.ts";
 import { notQuarantined, runsVersion } from "./demand-talos.ts";
 import type { TalosStep } from "./demand-talos.ts";
 import { sameMachine } from "./demand-machine.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { beginStream, dialForStream } from "./send-stream.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 interface PullInstaller extends Omit<TalosStep, "ifBootId"> {
   /** Talos that is to be installed from it. */
@@ -32,13 +31,10 @@ const retry = { word: "PullInstaller", refusals, pauseMs: { answered: 30_000, re
 /** Pulls an installer through the machine's own mirrors, beside the passes. */
 export const pullInstaller = defineSend("PullInstaller", {
   inventory: "T10",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "nothing",
   goesTogether: true,
   retry,
-  before: { unpaused },
   dial: dialForStream("PullInstaller"),
   checks: { sameMachine, runsVersion },
   record: {

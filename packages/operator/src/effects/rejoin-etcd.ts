@@ -11,8 +11,7 @@ import { noteNotSent } from "./attempt.ts";
 import { always, rememberedAs } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { othersSay } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 interface RejoinEtcd {
   readonly machine: MachineName;
@@ -38,13 +37,10 @@ const NEXT_MEMBER = "(the next one)";
  */
 export const rejoinEtcd = defineSend("RejoinEtcd", {
   inventory: "T11",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   intent: "ReplaceMember",
   retry,
-  before: { unpaused },
   checks: {
     sameMachine,
     membersKnown: async (connected) => {

@@ -14,9 +14,8 @@ import type { Sending } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { membersNow, quorumWithout } from "./demand-quorum.ts";
 import { namesIn } from "./demand-unlisted.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { acceptedPauseMs } from "./reset-machine.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 interface RemoveStray {
   /** Through whom. */
@@ -56,13 +55,11 @@ const listNow = async ({ effects: { client, seen } }: Sending) => {
  */
 export const removeStray = defineSend("RemoveStray", {
   inventory: "T8",
-  machine: ({ machine }) => machine,
+  ...toMachine,
   whom: ({ memberId }) => memberId,
-  address: ({ address }) => address,
   disrupts: "etcd member",
   intent: "RemoveStray",
   retry,
-  before: { unpaused },
   checks: {
     sameMachine,
     ...quorumWithout<RemoveStray>("leaves", ({ machine, memberId }) => ({ machine, memberId })),

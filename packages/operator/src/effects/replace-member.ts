@@ -10,10 +10,9 @@ import { noteNotSent } from "./attempt.ts";
 import { rememberedAs } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { memberShown, membersNow, ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { nudgeMembers } from "./leave-etcd.ts";
 import { acceptedPauseMs } from "./reset-machine.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
 interface ReplaceMember {
   readonly machine: MachineName;
@@ -43,13 +42,10 @@ const retry = { word: "ReplaceMember", refusals, pauseMs: acceptedPauseMs } as c
  */
 export const replaceMember = defineSend("ReplaceMember", {
   inventory: "T7",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "etcd member",
   intent: "ReplaceMember",
   retry,
-  before: { unpaused },
   checks: {
     sameMachine,
     ownMember,

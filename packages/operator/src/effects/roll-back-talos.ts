@@ -11,9 +11,8 @@ import { runsVersion, sameBoot } from "./demand-talos.ts";
 import type { TalosStep } from "./demand-talos.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
 import { onUpgrade } from "./on-upgrade.ts";
-import { defineSend } from "./send-to-machine.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
 
 interface RollBackTalos extends TalosStep {
@@ -44,14 +43,11 @@ const otherSlot: Check<Connected<RollBackTalos>> = async ({ action, client, effe
  */
 export const rollBackTalos = defineSend("RollBackTalos", {
   inventory: "T11",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   goesTogether: true,
   intent: "Reboot",
   ...onUpgrade("RollBackTalos", always(300_000)),
-  before: { unpaused },
   checks: {
     sameMachine,
     sameBoot,

@@ -1,22 +1,12 @@
 import { machineApiFacts } from "@talos-operator/talos/client";
 import { withTalos } from "../planning/afterwards-machines.ts";
 import { onMachine } from "../planning/step-of.ts";
-import { intentOn } from "../record/facts.ts";
-import type { MachineRole } from "../model/machine.ts";
-import { always, where } from "./define.ts";
-import { notQuarantined, nothingInstalled, runsVersion, sameBoot } from "./demand-talos.ts";
-import type { TalosStep } from "./demand-talos.ts";
-import { sameMachine } from "./demand-machine.ts";
-import { ownMember, quorumWithout } from "./demand-quorum.ts";
-import { unpaused } from "./demand-unpaused.ts";
-import { onUpgrade } from "./on-upgrade.ts";
-import { defineSend } from "./send-to-machine.ts";
-import type { Connected } from "./send-to-machine.ts";
+import { always } from "./define.ts";
+import { beforeAnotherTalos, onUpgrade, recordedUpgrade } from "./on-upgrade.ts";
+import type { AnotherTalos } from "./on-upgrade.ts";
+import { defineSend, toMachine } from "./send-to-machine.ts";
 
-interface UpgradeTalos extends TalosStep {
-  /** etcd must bear the loss of a control plane. */
-  readonly role: MachineRole;
-  readonly version: string;
+interface UpgradeTalos extends AnotherTalos {
   readonly image: string;
 }
 
@@ -33,27 +23,13 @@ declare module "../model/effect.ts" {
  */
 export const upgradeTalos = defineSend("UpgradeTalos", {
   inventory: "T10",
-  machine: ({ machine }) => machine,
-  whom: ({ machine }) => machine,
-  address: ({ address }) => address,
+  ...toMachine,
   disrupts: "machine",
   goesTogether: true,
   intent: "UpgradeTalos",
   ...onUpgrade("UpgradeTalos", always(120_000)),
-  before: { unpaused },
-  checks: {
-    sameMachine,
-    sameBoot,
-    runsVersion,
-    nothingInstalled,
-    ...where(({ action }: Connected<UpgradeTalos>) => action.role === "controlplane", { ownMember, ...quorumWithout("is-down") }),
-  },
-  record: {
-    boot: (facts, { machine, ifBootId }) => intentOn(facts, machine, "UpgradeTalos")?.bootIdBefore === ifBootId,
-    version: (facts, { machine, version }) => intentOn(facts, machine, "UpgradeTalos")?.talosVersion === version,
-    uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "UpgradeTalos")?.uuid === ifUuid,
-    notQuarantined,
-  },
+  checks: beforeAnotherTalos,
+  record: recordedUpgrade("UpgradeTalos"),
   doing: "Upgrading Talos",
   send: ({ client, action }, options) =>
     client.upgrade({ image: action.image, preserve: machineApiFacts(action.ifVersion).isUpgradeWiping }, options),
