@@ -13,6 +13,7 @@ import { LATE_MS, listed } from "../remove/removal.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { SeenMachine } from "../../model/observation.ts";
+import type { EtcdVoter } from "../../model/etcd.ts";
 import type { CareStep } from "../../model/plans.ts";
 import type { ClusterFacts, IntentFact } from "../../model/record.ts";
 
@@ -43,7 +44,7 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
   const voter = nextOf(view.corrupt);
   if (voter === undefined || !isMinority(view.corrupt)) return person(NO_MAJORITY);
   const machine = controlPlanesOf(seen).find(({ declared }) => declared.name === voter.machine);
-  if (machine === undefined) return person(`no machine that answers has member ${voter.id}: bring it back, or remove its member by hand`);
+  if (machine === undefined) return person(whoIsAway(voter, facts));
   const { name } = machine.declared;
   if (isContainer(machine.look, machineFact(facts, name)))
     return person(`${name} is a container, which keeps its data when it is started anew: give it an empty volume by hand`);
@@ -61,6 +62,13 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
     says: `${name} is replaced later: ${whyHeld(slot.holder)}. ${releaseOf(slot.holder).replace(/\.$/, "")}`,
     needsPerson: false,
   };
+}
+
+/** An alarm of a member stays after its machine went silent. */
+function whoIsAway({ id }: EtcdVoter, facts: ClusterFacts): string {
+  const name = facts.machines.find(({ memberId }) => memberId === id)?.name;
+  const whose = name === undefined ? "" : `, which is that of ${name}`;
+  return `no machine that answers has member ${id}${whose}: bring it back, or remove its member by hand`;
 }
 
 function begin(assessed: Assessment, facts: ClusterFacts, { declared: { name, address } }: SeenMachine, memberId: string): CareStep {
