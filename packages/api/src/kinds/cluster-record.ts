@@ -156,7 +156,7 @@ const openIntent = object(
     }),
     talosVersion: string({ description: "Talos that the machine is to run after it.", maxLength: 64 }),
     talosBefore: string({ description: "Talos that it ran when the intent was written.", maxLength: 64 }),
-    provenAt: time("Since when the machine shows everything that an upgrade is to bring; it is looked at for a while longer."),
+    provenAt: time("Since when the machine shows everything that an upgrade is to bring; its bake time runs since then."),
     rollsBackFrom: string({
       description: "Boot id under which the new Talos was given up: only this boot is rolled back, and once.",
       maxLength: 64,

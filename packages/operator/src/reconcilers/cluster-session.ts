@@ -145,7 +145,7 @@ export class ClusterSession {
   readonly strays: Sightings;
   /** Pulls and installations that run beside the passes. */
   readonly streams: Streams;
-  /** Machines that show what an upgrade was to bring, and are looked at for a while longer. */
+  /** Machines that show what an upgrade was to bring, and are in their bake time. */
   readonly bakes: Soaks;
 
   /** Open intents whose times are another clock's. */

@@ -51,7 +51,7 @@ export function upgradePendingOf(
       machines,
       ({ runs, asked }) => `Talos ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`,
     ),
-    ...(proving.length === 0 ? [] : [`${proving.join(", ")} shows what is asked for, and is looked at for a while`]),
+    ...(proving.length === 0 ? [] : [`${proving.join(", ")} shows what is asked for, and is watched for its bake time`]),
     ...(kubernetes === undefined ? [] : [kubernetesSentence(kubernetes)]),
     ...components,
     ...images,

@@ -1,0 +1,146 @@
+import { machineApiFacts } from "@talos-operator/talos/client";
+import { elapsedMs } from "../../elapsed.ts";
+import { isReadyNode } from "../../assess/machine-state.ts";
+import { readyToDisturb } from "../../disruption/drain.ts";
+import { mayAskAgain } from "../../effects/define.ts";
+import { isSameVersion } from "../../effects/demand-talos.ts";
+import { INSTALL_MS } from "../../effects/install-talos.ts";
+import { pullInstaller } from "../../effects/pull-installer.ts";
+import { withIntent } from "../../record/facts.ts";
+import { wasJustHeldBack } from "../configure/config-probe.ts";
+import { imageFor } from "./image.ts";
+import { bootActions } from "./settle.ts";
+import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
+import { slotFor } from "./slot-for.ts";
+import type { Assessment } from "../../model/assessment.ts";
+import type { KnownConfig } from "../../model/config.ts";
+import type { MachineName } from "../../model/machine.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+import type { UpgradeIntent } from "../../record/upgrades.ts";
+import type { Begun, Candidate } from "./candidate.ts";
+
+/** What a machine that has its turn does now. */
+export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Candidate): Begun {
+  const { seen } = assessed;
+  const { machine, name, hop } = candidate;
+  const { look, declared } = machine;
+  const hold = (why: string): Begun => ({ kind: "hold", why });
+  if (look.kind !== "running" || look.stage !== "running") return hold("it does not run as it should");
+  if (seen.held?.has(name) === true) return { kind: "hold", why: "it is paused by the annotation reconcile-mode", needsPerson: true };
+  if (wasJustHeldBack(seen, name)) return hold(`it could not be asked a moment ago (${seen.notes?.get(name)?.heldBack?.why ?? ""})`);
+  // Until it was ready once in this boot META may lose the word that another Talos is installed.
+  if (!isReadyNode(machine)) return hold("it is no ready node");
+  const config = seen.configs?.get(name);
+  if (config?.kind !== "known" || machine.fact === undefined) return hold("it is being read");
+  if (!isSameVersion(config.version, hop.from.version)) return hold("it is read again");
+  const image = imageFor(declared, hop.to.version);
+  if (image.kind === "none") return { kind: "hold", why: image.why, needsPerson: true };
+  const other = machine.fact.installed;
+  if (other !== undefined && !candidate.isInstalled)
+    return {
+      kind: "hold",
+      why: `Talos ${other.version} is installed on it and not booted: its next boot starts that, and nothing is installed over it`,
+      needsPerson: true,
+    };
+  if (!candidate.isInstalled && (config.talos?.fallback !== undefined || config.talos?.isStaged === true))
+    return {
+      kind: "hold",
+      why: "somebody else installed a Talos on it that was not booted yet, and nothing is installed over it: boot it, or roll it back",
+      needsPerson: true,
+    };
+  const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps";
+  if (!candidate.isInstalled) {
+    const pulled = pull(assessed, candidate, image.reference);
+    if (typeof pulled !== "string") return pulled;
+    if (inSteps) return install(assessed, facts, candidate, config, pulled);
+  }
+  return boot(assessed, facts, candidate, config, inSteps ? "Reboot" : "UpgradeTalos");
+}
+
+/** The name under which the installer is in the machine's store, or what is done to get it there. */
+function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: string): string | Begun {
+  const ended = seen.sent.get(`PullInstallerEnded/${name}`);
+  const begun = seen.sent.get("PullInstaller/" + name);
+  const isFresh = ended?.pulled?.asked === image && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
+  if (isFresh && ended.outcome === "answered" && ended.pulled !== undefined) return ended.pulled.stored;
+  // A node takes two minutes to say that there is no such image: what it said last is told meanwhile.
+  const words = isFresh ? `the installer ${image} could not be pulled: ${ended.detail}` : undefined;
+  const isPulling = begun !== undefined && begun.outcome === "answered" && (ended === undefined || ended.at < begun.at);
+  if (isPulling && elapsedMs(begun.at, seen.now) < PULLED_FOR_MS)
+    return {
+      kind: "act",
+      says: words === undefined ? `The installer ${image} is being pulled on ${name}.` : `${name}: ${words}. It is pulled once more.`,
+      actions: [],
+    };
+  const isTooSoon = isFresh && elapsedMs(ended.at, seen.now) < PULL_AGAIN_MS;
+  if (isTooSoon || !mayAskAgain(seen, pullInstaller, name)) return { kind: "hold", why: words ?? "the installer is pulled in a moment" };
+  const target = { machine: name, address: machine.declared.address, ifUuid: machine.fact?.uuid ?? "", ifVersion: hop.from.version };
+  return {
+    kind: "hold",
+    why: words ?? `the installer ${image} is pulled`,
+    actions: [{ kind: "PullInstaller", ...target, version: hop.to.version, image }],
+  };
+}
+
+function common({ seen }: Assessment, { name, machine, hop }: Candidate): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
+  return {
+    machine: name,
+    address: machine.declared.address,
+    uuid: machine.fact?.uuid ?? "",
+    role: machine.declared.role,
+    at: seen.now,
+    talosVersion: hop.to.version,
+    talosBefore: hop.from.version,
+  };
+}
+
+function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate, config: KnownConfig, image: string): Begun {
+  const held = slotFor(assessed, facts, candidate);
+  if (held !== undefined) return held;
+  const { seen } = assessed;
+  const { name, machine, hop } = candidate;
+  const intent: UpgradeIntent = {
+    ...common(assessed, candidate),
+    what: "InstallTalos",
+    deadline: seen.now + ARRIVES_MS + INSTALL_MS,
+    bootIdBefore: config.bootId,
+    why: `The spec asks for another Talos: ${hop.to.version} is installed beside ${hop.from.version}.`,
+  };
+  const target = { machine: name, address: machine.declared.address, ifUuid: intent.uuid, role: machine.declared.role };
+  const versions = { ifBootId: config.bootId, ifVersion: hop.from.version, version: hop.to.version };
+  return { kind: "open", intent, action: [{ kind: "InstallTalos", ...target, ...versions, image }] };
+}
+
+function hasOtherNode({ machines }: Assessment, name: MachineName): boolean {
+  return machines.some(({ declared, isMember, isReady }) => declared.name !== name && isMember && isReady);
+}
+
+/** Drained first, under no intent; the intent of the boot ends the drain. */
+function boot(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  candidate: Candidate,
+  config: KnownConfig,
+  what: "Reboot" | "UpgradeTalos",
+): Begun {
+  const held = slotFor(assessed, facts, candidate);
+  if (held !== undefined) return held;
+  const { seen } = assessed;
+  const { name, hop } = candidate;
+  // Pods have nowhere to go where no other Node takes any.
+  const drain = hasOtherNode(assessed, name) ? readyToDisturb(assessed, name) : ({ kind: "ready" } as const);
+  if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };
+  if (drain.kind === "wait") return { kind: "act", says: drain.message, actions: [] };
+  const intent: UpgradeIntent = {
+    ...common(assessed, candidate),
+    what,
+    deadline: seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS),
+    bootIdBefore: config.bootId,
+    why: `Talos ${hop.to.version} is booted in the place of ${hop.from.version}.`,
+  };
+  const action = bootActions(assessed, intent, withIntent(facts, intent));
+  // An intent under which nothing is sent would be closed again at once.
+  return action.length === 0
+    ? { kind: "hold", why: "it was asked a moment ago, and is asked again in a while" }
+    : { kind: "open", intent, action };
+}

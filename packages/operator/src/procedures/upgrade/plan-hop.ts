@@ -1,0 +1,150 @@
+import { isReadyNode } from "../../assess/machine-state.ts";
+import { controlPlaneMargin } from "../../disruption/control-plane-margin.ts";
+import { poolBudgets } from "../../disruption/pool-budget.ts";
+import { whyHeld } from "../../disruption/slot-words.ts";
+import { isSameVersion } from "../../effects/demand-talos.ts";
+import { FactsDraft } from "../../record/facts-draft.ts";
+import { intentsThatFit } from "../../record/room.ts";
+import { isUpgrade, openRun, upgradeIntents } from "../../record/upgrades.ts";
+import { notBack } from "./not-back.ts";
+import { withRun } from "./run.ts";
+import { wordsOf } from "./words.ts";
+import { whatElseIsOpen } from "./what-else-is-open.ts";
+import { begin } from "./begin.ts";
+import type { TalosHop } from "@talos-operator/talos";
+import type { Action } from "../../model/effect.ts";
+import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
+import type { UpgradeStep } from "../../model/plans.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+import type { Candidate, Begun } from "./candidate.ts";
+
+export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop): UpgradeStep {
+  const open = upgradeIntents(facts);
+  const all = candidatesOf(assessed, hop);
+  const others = open.filter(({ role, talosVersion }) => role !== hop.role || !isSameVersion(talosVersion, hop.version));
+  const busy = open.length === 0 ? "" : `${open.map(wordsOf).join("; ")}.`;
+  const held = others.length > 0 ? busy : whatElseIsOpen(assessed, facts);
+  if (held !== undefined)
+    return {
+      facts,
+      actions: [],
+      kind: open.length > 0 ? "running" : "held",
+      reason: open.length > 0 ? "Upgrading" : "UpgradeWaits",
+      says: held,
+    };
+  const chosen = hop.role === "controlplane" ? chooseControlPlane(assessed, facts, all) : chooseWorkers(assessed, facts, hop, all);
+  const draft = new FactsDraft(facts);
+  const actions: Action[] = [];
+  const says: string[] = busy === "" ? [] : [busy];
+  let needsPerson = false;
+  for (const { name, begun } of chosen) {
+    if (begun.kind === "open") {
+      draft.open(begun.intent);
+      draft.decide({ at: assessed.seen.now, action: begun.intent.what, reason: "VersionAsked", machine: name, message: begun.intent.why });
+      says.push(`${wordsOf(begun.intent)}.`);
+    } else says.push(begun.kind === "hold" ? `${name} is next: ${begun.why}.` : begun.says);
+    needsPerson ||= begun.kind === "hold" && begun.needsPerson === true;
+  }
+  const opened = draft.facts();
+  const next = opened === facts ? facts : withRun(assessed, opened, hop);
+  for (const { begun } of chosen) actions.push(...(begun.kind === "open" ? begun.action : (begun.actions ?? [])));
+  const isActive = open.length > 0 || next !== facts || chosen.some(({ begun }) => begun.kind === "act") || openRun(facts) !== undefined;
+  const left = all.length - chosen.length;
+  return {
+    facts: next,
+    actions,
+    kind: needsPerson ? "stopped" : isActive ? "running" : "held",
+    reason: needsPerson || !isActive ? "UpgradeWaits" : "Upgrading",
+    says: [...says, ...(left > 0 ? [`${left} more machine(s) follow.`] : [])].join(" "),
+  };
+}
+
+function candidatesOf(assessed: Assessment, hop: TalosHop): readonly Candidate[] {
+  const view = assessed.etcdMembership;
+  const leads = ({ look }: AssessedMachine): boolean =>
+    view.kind === "known" && look.kind === "running" && look.etcd?.localMember !== undefined && look.etcd.localMember === view.leader;
+  const weight = ({ machine, isInstalled }: Candidate): number =>
+    isInstalled ? 0 : machine.drain !== undefined ? 1 : leads(machine) ? 3 : 2;
+  return hop.machines
+    .flatMap((one): readonly Candidate[] => {
+      const machine = assessed.byName.get(one.name);
+      // What is open on it is settled elsewhere.
+      if (machine === undefined || machine.intents.some((intent) => isUpgrade(intent))) return [];
+      const installed = machine.fact?.installed;
+      return [
+        { machine, hop: one, name: one.name, isInstalled: installed !== undefined && isSameVersion(installed.version, one.to.version) },
+      ];
+    })
+    .toSorted((a, b) => weight(a) - weight(b) || (a.name < b.name ? -1 : 1));
+}
+
+function chooseControlPlane(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  all: readonly Candidate[],
+): readonly { readonly name: string; readonly begun: Begun }[] {
+  if (upgradeIntents(facts).length > 0) return [];
+  const [first] = all;
+  if (first === undefined) return [];
+  const other = notBack(assessed, first.name);
+  const begun: Begun =
+    other === undefined
+      ? begin(assessed, facts, first)
+      : { kind: "hold", why: `${other.declared.name} is not ready, and comes back first` };
+  return [{ name: first.name, begun }];
+}
+
+function chooseWorkers(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  hop: TalosHop,
+  all: readonly Candidate[],
+): readonly { readonly name: string; readonly begun: Begun }[] {
+  const budgets = poolBudgets(assessed);
+  const isProven = assessed.machines.some(
+    (machine) =>
+      machine.declared.role === "worker" &&
+      machine.intents.length === 0 &&
+      isReadyNode(machine) &&
+      machine.look.kind === "running" &&
+      machine.look.version !== undefined &&
+      isSameVersion(machine.look.version, hop.version),
+  );
+  const under = upgradeIntents(facts).length;
+  const most = isProven ? Number.POSITIVE_INFINITY : 1;
+  const margin = controlPlaneMargin(assessed, facts);
+  const chosen: { readonly name: string; readonly begun: Begun }[] = [];
+  let places = 0;
+  for (const one of isProven ? all : all.slice(0, 1)) {
+    if (under + places >= most) break;
+    const { name, machine } = one;
+    if (margin.kind === "none") return [{ name, begun: { kind: "hold", why: whyHeld(margin.holder) } }];
+    const place = budgets.placeFor(machine, "upgrade");
+    if (place.kind === "none") {
+      if (chosen.length === 0 && under === 0)
+        chosen.push({
+          name,
+          begun: {
+            kind: "hold",
+            why: `${place.count} of at most ${place.limit} machine(s) of ${machine.declared.owner.name} are down, leaving or being changed`,
+          },
+        });
+      continue;
+    }
+    const begun = begin(assessed, facts, one);
+    chosen.push({ name, begun });
+    // One that a person holds up holds up nobody else.
+    if (begun.kind === "hold" && begun.needsPerson === true) continue;
+    budgets.take(machine);
+    places += 1;
+  }
+  return fitting(facts, chosen);
+}
+
+/** As many as can be written down; the others follow. */
+function fitting<T extends { readonly begun: Begun }>(facts: ClusterFacts, chosen: readonly T[]): readonly T[] {
+  const first = chosen.find(({ begun }) => begun.kind === "open")?.begun;
+  if (first?.kind !== "open") return chosen;
+  let left = Math.max(1, intentsThatFit(facts, first.intent));
+  return chosen.filter(({ begun }) => begun.kind !== "open" || left-- > 0);
+}
