@@ -55,6 +55,8 @@ export interface Stage {
   readonly abandoned: Set<string>;
   /** Machines that lost what was on their disk by somebody's hand: they boot, and join once more. */
   readonly reinstalled: Set<string>;
+  /** Machines whose etcd had wrong data: they boot to join anew. */
+  readonly corrupted: Set<string>;
   /** Which machine stands at an address now, where it is another one than in the beginning: address to the address that it had. */
   readonly routes: Map<string, string>;
   /** Addresses of machines that a person allowed to be configured again. */
@@ -104,6 +106,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
     pools: new Map(),
     abandoned: new Set(),
     reinstalled: new Set(),
+    corrupted: new Set(),
     routes: new Map(),
     approved: new Set(),
     wasMistaken: false,

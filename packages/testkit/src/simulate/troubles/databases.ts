@@ -31,6 +31,7 @@ export async function corruptEtcd(input: TroubleInput, lastsMs: number): Promise
   const machine = pick(members, input.random);
   input.trace(`${machine.address} has wrong data`);
   machine.corruptEtcd();
+  input.stage.corrupted.add(machine.address);
   // One alone has nobody to compare with: nothing is told, and nothing is refused.
   if (database.alarms().length > 0) await alarmed(input, lastsMs);
   database.mend();

@@ -34,9 +34,10 @@ export function bootsOf(world: EditableWorld): Boots {
   return wantedMachines(world).map((machine) => [machine, machine.state.bootId] as const);
 }
 
-/** Nobody booted since, but for machines that somebody took their disk from. */
+/** Nobody booted since, but for machines that somebody took their disk from, and those that join etcd anew. */
 export function nobodyBooted({ stage }: EditableWorld, boots: Boots): boolean {
-  return boots.every(([machine, bootId]) => machine.state.bootId === bootId || stage.reinstalled.has(machine.address));
+  const mayBoot = ({ address }: SimulatedMachine): boolean => stage.reinstalled.has(address) || stage.corrupted.has(address);
+  return boots.every(([machine, bootId]) => machine.state.bootId === bootId || mayBoot(machine));
 }
 
 /** Each of them booted since. */
