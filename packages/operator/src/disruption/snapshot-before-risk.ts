@@ -10,7 +10,7 @@ import {
   snapshotPolicyOf,
 } from "@talos-operator/api";
 import type { TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
-import { hasFailed, isStored } from "../controllers/talosetcdbackup/decide.ts";
+import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { takingOf } from "./snapshot-taking.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";

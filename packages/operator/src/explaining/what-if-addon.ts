@@ -14,7 +14,7 @@ import { releaseFor } from "../controllers/talosclusteraddon/compose.ts";
 import { releaseOn, selects, viewOf } from "../controllers/talosclusteraddon/seen.ts";
 import { clustersOf } from "../controllers/talosclusteraddon/selection.ts";
 import { clusterOf } from "../controllers/talosclusteraddonrelease/cluster-of.ts";
-import { taskTimeoutMs } from "../controllers/talosclusteraddonrelease/decide.ts";
+import { taskTimeoutMs } from "../controllers/talosclusteraddonrelease/begin.ts";
 import { planned } from "../controllers/talosclusteraddonrelease/preview.ts";
 import { readAccess, readValues } from "../controllers/talosclusteraddonrelease/read-values.ts";
 import { accessOwner } from "../procedures/access/rule.ts";

@@ -1,5 +1,5 @@
 import { labels } from "@talos-operator/api";
-import { hasFailed, isStored } from "../controllers/talosetcdbackup/decide.ts";
+import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../assess/machine-state.ts";
 import { upgradePending } from "../report/upgrade-state.ts";

@@ -32,7 +32,7 @@ import { isRefusedWrite } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import type { StatusShape } from "../shared/status-writer.ts";
 import { dueAt } from "../talosetcdbackup/slot.ts";
-import { isStored } from "../talosetcdbackup/decide.ts";
+import { isStored } from "../talosetcdbackup/phase.ts";
 import { decideEtcdBackup, isOfOthers } from "./decide.ts";
 import type { Carrier, EtcdBackupAct, EtcdBackupDecision, EtcdBackupSeen } from "./decide.ts";
 

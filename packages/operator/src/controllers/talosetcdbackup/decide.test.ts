@@ -7,7 +7,7 @@ import { NOW } from "../../testing/builders.ts";
 import { runName } from "../../backups/runner.ts";
 import { runId } from "../../workers/runner.ts";
 import { decideBackup } from "./decide.ts";
-import type { BackupDecision, BackupSeen, SeenCluster } from "./decide.ts";
+import type { BackupDecision, BackupSeen, SeenCluster } from "./model.ts";
 
 const UID = "b-1";
 const CREATED = "2026-01-01T11:59:00Z";

@@ -6,7 +6,7 @@ import { printSecretsBundle } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { ReaderCredentials } from "../../looking/connections.ts";
 import type { BackupSources } from "../../assess/backup-sources.ts";
-import { taskTimeoutMs } from "./decide.ts";
+import { taskTimeoutMs } from "./run.ts";
 import { placeOf } from "./place.ts";
 import { slotOf } from "./slot.ts";
 

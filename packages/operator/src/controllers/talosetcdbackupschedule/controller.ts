@@ -31,7 +31,7 @@ import { namespaceTerminates } from "../shared/namespace-terminates.ts";
 import { isRefusedWrite } from "../shared/refused-write.ts";
 import { createStatusWriter } from "../shared/status-writer.ts";
 import { controlPlaneNamed } from "../talosetcdbackup/cluster-name.ts";
-import { isStored } from "../talosetcdbackup/decide.ts";
+import { isStored } from "../talosetcdbackup/phase.ts";
 import { slotTime } from "../talosetcdbackup/slot.ts";
 import { backupSpecOf, decideSchedule } from "./decide.ts";
 import type { ScheduleDecision, WantedBackup } from "./decide.ts";

@@ -24,7 +24,8 @@ import type {
   TalosEtcdBackupScheduleStatus,
 } from "@talos-operator/api";
 import { standingConditions, storedCondition } from "../talosetcdbackup/conditions.ts";
-import { RUNS_AT_ONCE, hasFailed, isStored } from "../talosetcdbackup/decide.ts";
+import { RUNS_AT_ONCE } from "../talosetcdbackup/run.ts";
+import { hasFailed, isStored } from "../talosetcdbackup/phase.ts";
 import { dueAt, slotTime } from "../talosetcdbackup/slot.ts";
 import type { FiringTimes, ReadSchedule } from "./cron.ts";
 import { firingOf } from "./firing.ts";

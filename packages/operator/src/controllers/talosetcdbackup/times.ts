@@ -1,0 +1,5 @@
+/** How often a run is looked at. Milliseconds. */
+export const LOOK_MS = 2_000;
+
+/** How often what is waited for is looked at. Milliseconds. */
+export const WAIT_MS = 10_000;
