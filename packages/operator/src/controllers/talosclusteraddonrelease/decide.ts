@@ -116,7 +116,7 @@ function afterInspection(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
 }
 
 /** The newest revision is what should be. */
-export function installed(seen: ReleaseSeen): ReleaseDecision {
+function installed(seen: ReleaseSeen): ReleaseDecision {
   const { release, health } = seen;
   const { status } = release;
   const isHeld = seen.wish.kind === "there" && isHeldBack(release, seen.wish.wish);

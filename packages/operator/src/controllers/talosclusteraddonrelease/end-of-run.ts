@@ -53,7 +53,7 @@ function applied(seen: ReleaseSeen, run: AddonRun, result: AppliedResult): Relea
   ]);
 }
 
-export function rolledBack(seen: ReleaseSeen, run: AddonRun, result: RolledBackResult): ReleaseDecision {
+function rolledBack(seen: ReleaseSeen, run: AddonRun, result: RolledBackResult): ReleaseDecision {
   const { revision } = result;
   const message = `Revision ${run.revision ?? 0} is deployed again, as revision ${revision.number}: a person asked for it.`;
   const fields = {
@@ -87,7 +87,7 @@ function manifestsApplied(seen: ReleaseSeen, run: AddonRun, result: ManifestsApp
 }
 
 /** What Helm tells of a revision that is deployed by now. */
-export function deployed({ release, now }: ReleaseSeen, told: AppliedResult | RolledBackResult): ReleaseFields {
+function deployed({ release, now }: ReleaseSeen, told: AppliedResult | RolledBackResult): ReleaseFields {
   const { revision, history, objects, helm } = told;
   return {
     revision: revision.number,
