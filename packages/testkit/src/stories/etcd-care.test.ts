@@ -193,4 +193,24 @@ describe("a member whose file has more free pages than content", () => {
       await world.until("answered", isTaken, 60);
       assert.deepEqual(sentTo(world, "EtcdDefragment"), ["EtcdDefragment 10.5.0.3"]);
     }));
+
+  test("that has grown meanwhile is done when its member has answered, and until then nobody is told that all is carried out", () =>
+    ready(3, async (world) => {
+      const database = databaseOf(world);
+      database.put(20_000_000);
+      database.erase(1_000_000);
+      database.compact();
+      const follower = at(1, 2, 3).find((address) => address !== leaderOf(world)) ?? "";
+      world.datacenter.machine(follower).setDefragmentTime(6_000);
+      await world.annotate(kinds.controlPlane, annotations.defragment, `demo-${follower}`);
+      await world.until("asked", async () => sentTo(world, "EtcdDefragment").length > 0, 120);
+      database.put(30_000_000);
+      const told = async (): Promise<readonly (string | undefined)[]> =>
+        Promise.all([kinds.controlPlane, kinds.cluster].map(async (kind) => (await world.condition(kind, "Progressing"))?.reason));
+      await world.time.advance(5_000);
+      assert.deepEqual(await told(), ["TendingEtcd", "TendingEtcd"]);
+      const isOver = async (): Promise<boolean> => (await told()).every((reason) => reason === "Settled");
+      await world.until("over", isOver, 60);
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), [`EtcdDefragment ${follower}`]);
+    }));
 });
