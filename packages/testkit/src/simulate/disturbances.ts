@@ -14,6 +14,9 @@ const KNOWN_DOWN_MS = 90_000;
 /** Least time between the first sight of a member nobody owns and its removal. */
 const ORPHAN_GRACE_MS = 60_000;
 
+/** A call that is lost may take place so late. */
+const LATEST_MS = 600_000;
+
 /** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
 const MODE_REBOOT = 0;
 
@@ -53,8 +56,8 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   const owners = new Map<string, Set<string>>();
   const firstSeen = new Map<string, number>();
   const flights = new Map<string, Flight>();
-  /** Where a defragmentation was sent to and is not answered. */
-  const defragmenting = new Set<string>();
+  /** Where a defragmentation was sent to and did not take place yet, and when. */
+  const defragmenting = new Map<string, number>();
   let listReadings = 0;
   let readingsAtRemoval: number | undefined;
 
@@ -207,9 +210,10 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (isDisarming(detail)) return;
     if (!isControlPlane(address) || (effect !== "T13" && !(disturbs(effect, request) && BOOTS.has(effect)))) return;
     const busy = [...flights].flatMap(([other, flight]) => (BOOTS.has(flight.effect) && isControlPlane(other) ? [other] : []));
-    const others = [...busy, ...defragmenting].filter((other) => other !== address);
+    const mayCome = [...defragmenting].flatMap(([other, sentAt]) => (now() - sentAt < LATEST_MS ? [other] : []));
+    const others = [...busy, ...mayCome].filter((other) => other !== address);
     if (others.length > 0) report("S18", `${effect} goes to ${address} while ${others.join(", ")} is not back`);
-    if (effect === "T13") defragmenting.add(address);
+    if (effect === "T13") defragmenting.set(address, now());
   }
 
   /** Members are defragmented, and alarms taken back, under an intent for that very thing. */
@@ -287,7 +291,10 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   return {
     look,
     read(path) {
-      if (path.endsWith("/EtcdMemberList")) listReadings += 1;
+      if (!path.endsWith("/EtcdMemberList")) return;
+      listReadings += 1;
+      // Where nothing else happens this is when the operator meets a new member.
+      look();
     },
     beforeSend(effect, address, request, record, detail) {
       look();

@@ -9,6 +9,7 @@ import { containersDelete, containersLeave } from "./containers.ts";
 import { create } from "./create.ts";
 import { deletion, preservation } from "./deletion.ts";
 import { drain } from "./draining.ts";
+import { maintenance } from "./maintenance.ts";
 import { networkSettings } from "./network-settings.ts";
 import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
@@ -31,6 +32,7 @@ export const workloads: readonly Workload[] = [
   drain,
   upgradeTalos,
   upgradeBrokenVersion,
+  maintenance,
   pause,
   modes,
   powerCycle,
