@@ -1,5 +1,6 @@
 import type { Workload } from "../workload.ts";
 import { addons, addonsLeave } from "./addons.ts";
+import { replaceAfterSnapshot } from "./before-risk.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
 import { backup } from "./backup-objects.ts";
 import { backupWorkers } from "./backups.ts";
@@ -24,6 +25,7 @@ export const workloads: readonly Workload[] = [
   scaleControlPlanes,
   replace,
   replaceDead,
+  replaceAfterSnapshot,
   configLive,
   configReboot,
   changeAndLeave,

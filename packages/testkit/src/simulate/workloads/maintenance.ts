@@ -1,13 +1,14 @@
-import { annotations, clusterRecordResource, talosControlPlaneResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
-import type { ClusterRecord, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import { annotations, clusterRecordResource } from "@talos-operator/api";
+import type { ClusterRecord } from "@talos-operator/api";
 import type { EtcdDatabase } from "@talos-operator/simulator";
 import { createTalosClient } from "@talos-operator/talos/client";
 import { pick } from "../fault.ts";
 import { livingEtcd } from "../living-etcd.ts";
-import { chooseScenario, CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import { chooseScenario, CLUSTER_NAME } from "../scenario.ts";
 import { BACKUP_TROUBLES } from "../troubles/kinds.ts";
 import { ofCluster } from "../troubles/input.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
+import { annotate, backsUp } from "./before-risk.ts";
 import { createPeriod, isSettled, sparesOf } from "./machines.ts";
 
 const MINUTE = 60_000;
@@ -37,29 +38,6 @@ function told({ objects }: EditableWorld): { readonly reason?: string; readonly 
 /** One event of etcd's life, reached when nothing is left of it. */
 function befalls(what: string, make: (world: EditableWorld) => Promise<void> | void): Step {
   return { what, make: async (world) => make(world), isReached: isWell };
-}
-
-const backsUp: Step = {
-  what: "a person schedules backups, and says how much a snapshot before risk is wanted",
-  async make(world) {
-    await world.client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource).create({
-      apiVersion: "talos.alperen.cloud/v1alpha1",
-      kind: "TalosEtcdBackupSchedule",
-      metadata: { namespace: NAMESPACE, name: "yearly" },
-      spec: {
-        schedule: "0 0 1 1 *",
-        backupTemplate: { spec: { talosControlPlaneRef: { name: CLUSTER_NAME }, backupStorage: { directory: {} }, timeout: "5m" } },
-      },
-    });
-    await annotate(world, annotations.snapshotBeforeRisk, pick(["preferred", "required"], world.random));
-  },
-  isReached: isSettled,
-};
-
-function annotate({ client }: EditableWorld, annotation: string, value: string): Promise<unknown> {
-  return client
-    .resource(talosControlPlaneResource)
-    .patch(ofCluster, { type: "merge", value: { metadata: { annotations: { [annotation]: value } } } });
 }
 
 /** Files of gibibytes of which little is in use: each member is defragmented by itself, unless it was within a day. */
@@ -173,7 +151,7 @@ export const maintenance: Workload = {
   steps: (_scenario, random) => {
     const all = [isFragmented, isFull, isFullOfContent, isWrong("a follower"), isWrong("the leader"), isAskedFor(), isJoined()];
     const drawn = Array.from({ length: 3 }, () => all.splice(Math.floor(random.fraction() * all.length), 1)).flat();
-    return [backsUp, ...drawn];
+    return [backsUp(pick(["preferred", "required"], random)), ...drawn];
   },
   effects: ["K2", "K5", "K6", "T7", "T8", "T11", "T12", "T13"],
   troubles: BACKUP_TROUBLES,
