@@ -10,6 +10,7 @@ import { riskConditions } from "./report/describe-risk.ts";
 import { removalConditions, removalRows, removalsOf } from "./report/describe-removal.ts";
 import { withoutHeld } from "./observe/pauses.ts";
 import { brokenBy } from "./invariants/broken.ts";
+import { controlPlaneIntent } from "./record/facts.ts";
 import { openRun, upgradeIntents } from "./record/upgrades.ts";
 import { signed } from "./record/journal.ts";
 import { foresee } from "./planning/foresee.ts";
@@ -40,6 +41,7 @@ import { hasNodesToTend, tendNodes } from "./procedures/nodes/rule.ts";
 import { waitOrSettle } from "./gates/wait.ts";
 import type { Decision, Plan, Rule } from "./model/decision.ts";
 import type { Observed } from "./model/observation.ts";
+import type { IntentKind } from "./model/record.ts";
 import type { Verdict, Waiting } from "./model/plans.ts";
 import type { Assessment } from "./model/assessment.ts";
 
@@ -147,7 +149,8 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
   const waiting = verdict.waiting ?? assessed.waiting;
   const isReady = waiting === undefined;
-  const isBusy = isChangingConfig(seen) || isUpgrading(assessed);
+  const tended = tendsEtcd(assessed, verdict);
+  const isBusy = isChangingConfig(seen) || isUpgrading(assessed) || tended !== undefined;
   const requeueAfterMs =
     verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
@@ -157,7 +160,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
   const conditions: readonly ConditionInput[] = [
     ready,
-    progressing(waiting, assessed, standing),
+    progressing(waiting, assessed, standing, tended),
     ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
@@ -174,7 +177,12 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
 }
 
 /** `Progressing` by what is waited for. */
-function progressing(waiting: Waiting | undefined, assessed: Assessment, standing: readonly ConditionInput[]): ConditionInput {
+function progressing(
+  waiting: Waiting | undefined,
+  assessed: Assessment,
+  standing: readonly ConditionInput[],
+  tended: string | undefined,
+): ConditionInput {
   const { seen } = assessed;
   const { generation } = seen.controlPlane.metadata;
   const upgrading = isUpgrading(assessed) ? (assessed.upgrade?.says ?? "") : undefined;
@@ -182,6 +190,7 @@ function progressing(waiting: Waiting | undefined, assessed: Assessment, standin
     return conditionFor("Progressing", "UpgradingTalos", upgrading || "See the condition UpgradePending.", generation);
   if (waiting === undefined && isChangingConfig(seen))
     return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
+  if (waiting === undefined && tended !== undefined) return conditionFor("Progressing", "TendingEtcd", tended, generation);
   if (waiting === undefined) return settledOr(standing, generation);
   const reason = progressReason(waiting, seen);
   return conditionFor("Progressing", reason, reason === "Blocked" ? "See the condition Ready." : waiting.message, generation);
@@ -194,6 +203,15 @@ const PASSING: ReadonlySet<ReadyReason> = new Set(["EtcdUnhealthy", "Joining", "
 function isUpgrading({ facts }: Assessment): boolean {
   return openRun(facts) !== undefined || upgradeIntents(facts).length > 0;
 }
+
+/** What is being done to etcd, or is about to, and was not asked for by a spec: a sentence; `undefined` = nothing. */
+function tendsEtcd({ facts }: Assessment, { actions }: Verdict): string | undefined {
+  const written = actions.find((action) => action.kind === "WriteRecord");
+  const open = controlPlaneIntent(written?.facts ?? facts);
+  return open === undefined || !OF_ETCD.has(open.what) ? undefined : `${open.what} ${open.machine}: ${open.why}`;
+}
+
+const OF_ETCD: ReadonlySet<IntentKind> = new Set(["Defragment", "DisarmAlarms", "ReplaceMember", "RemoveStray"]);
 
 function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing"> {
   switch (waiting.reason) {

@@ -42,6 +42,12 @@ export const progressing = {
       when: "Machines are being brought to another Talos.",
       next: "See the condition UpgradePending.",
     },
+    TendingEtcd: {
+      status: "True",
+      release: "itself",
+      when: "A member of etcd is being defragmented, replaced or removed that belongs to nobody, or an alarm is being taken back.",
+      next: "-",
+    },
     Settled: { status: "False", release: "none", when: "Everything that the spec asks for is carried out.", next: "-" },
     UpgradePending: {
       status: "False",

@@ -77,8 +77,18 @@ function waitingOfEtcd(assessed: Assessment, facts: ClusterFacts, held: readonly
   const { seen } = assessed;
   const { health: etcd } = assessed;
   if (etcd.reason === "AllMembersHealthy") return undefined;
-  return { reason: etcdReason(etcd.reason, seen, facts), message: [etcd.message, ...held].join(" ") };
+  const says = SAYS_REMEDY.has(etcd.reason) ? ({ saysRemedy: true } as const) : {};
+  return { reason: etcdReason(etcd.reason, seen, facts), message: [etcd.message, ...held].join(" "), ...says };
 }
+
+/** No machine is missing: what is said of etcd says itself what is done about it, and what a person can do. */
+const SAYS_REMEDY: ReadonlySet<ReasonOf<"EtcdHealthy">> = new Set([
+  "MemberUnexpected",
+  "NoSpace",
+  "ReplacingMember",
+  "DataCorrupt",
+  "Defragmenting",
+]);
 
 function etcdReason(health: ReasonOf<"EtcdHealthy">, seen: Observed, facts: ClusterFacts): Waiting["reason"] {
   if (health !== "MemberMissing") return "EtcdUnhealthy";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ClusterRecord } from "@talos-operator/api";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createDatacenter, instantTimings, type Datacenter } from "@talos-operator/simulator";
 import { createValueKeys } from "../world/value-keys.ts";
@@ -9,8 +10,21 @@ import { createStage } from "./stage.ts";
 
 const [first, second, third, worker] = ["10.5.0.1", "10.5.0.2", "10.5.0.3", "10.5.0.4"];
 
+const paths: Readonly<Record<string, string>> = { T13: "/machine.MachineService/EtcdDefragment" };
+const DISARM = "/machine.MachineService/EtcdAlarmDisarm";
+
+/** A record with this intent open, on the second control plane. */
+function opened(what: string): ClusterRecord {
+  return { spec: { openControlPlaneIntent: { what, machine: { address: second } } } } as unknown as ClusterRecord;
+}
+
 /** What is reported when effects go to two control planes, one after the other. */
-async function reported(before: EffectId, tookEffect: boolean, after: EffectId): Promise<readonly string[]> {
+async function reported(
+  before: EffectId,
+  tookEffect: boolean,
+  after: EffectId,
+  { path = paths[after] ?? "", record }: { readonly path?: string; readonly record?: ClusterRecord } = {},
+): Promise<readonly string[]> {
   const time = createVirtualTime();
   const datacenter = createDatacenter({
     clock: time.clock,
@@ -32,9 +46,11 @@ async function reported(before: EffectId, tookEffect: boolean, after: EffectId):
     () => time.now(),
     (invariant) => void found.push(invariant),
   );
-  disturbances.beforeSend(before, first, {}, undefined);
-  if (tookEffect) disturbances.tookEffect(before, first, {});
-  disturbances.beforeSend(after, second, {}, undefined);
+  const detail = `${paths[before] ?? ""} ${first}`;
+  disturbances.beforeSend(before, first, {}, undefined, detail);
+  if (tookEffect) disturbances.tookEffect(before, first, {}, detail);
+  found.length = 0;
+  disturbances.beforeSend(after, second, {}, record, `${path} ${second}`);
   await datacenter.close();
   return found;
 }
@@ -45,6 +61,18 @@ test("S18 is broken by two control planes that boot or are defragmented at once,
   assert.ok((await reported("T11", true, "T13")).includes("S18"));
   assert.ok(!(await reported("T13", true, "T13")).includes("S18"));
   assert.ok(!(await reported("T9", true, "T11")).includes("S18"));
+});
+
+test("S18 is broken by a defragmentation beside another one under whatever intent, and not by an alarm that is taken back", async () => {
+  assert.ok((await reported("T13", false, "T13", { record: opened("DisarmAlarms") })).includes("S18"));
+  assert.deepEqual(await reported("T13", false, "T13", { path: DISARM, record: opened("DisarmAlarms") }), []);
+});
+
+test("S11 is broken by care of etcd under the intent for something else", async () => {
+  assert.deepEqual(await reported("T13", true, "T13", { record: opened("DisarmAlarms") }), ["S11"]);
+  assert.deepEqual(await reported("T13", true, "T13", { path: DISARM, record: opened("Defragment") }), ["S11"]);
+  assert.deepEqual(await reported("T13", true, "T13"), ["S11"]);
+  assert.deepEqual(await reported("T13", true, "T13", { record: opened("Defragment") }), []);
 });
 
 interface Stands {
@@ -84,7 +112,7 @@ function reportedJoin(machines: readonly Stands[], routes: Readonly<Record<strin
     () => 0,
     (invariant) => void told.push(invariant),
   );
-  disturbances.beforeSend("T2", third, {}, undefined);
+  disturbances.beforeSend("T2", third, {}, undefined, "");
   return told;
 }
 

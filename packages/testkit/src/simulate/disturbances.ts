@@ -14,15 +14,18 @@ const KNOWN_DOWN_MS = 90_000;
 /** Least time between the first sight of a member nobody owns and its removal. */
 const ORPHAN_GRACE_MS = 60_000;
 
+/** A call that is lost may take place so late. */
+const LATEST_MS = 600_000;
+
 /** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
 const MODE_REBOOT = 0;
 
 /** Watches what the operator does to nodes and members that exist, and judges it by what the machines are. */
 export interface Disturbances {
-  /** Before an effect leaves the operator. */
-  beforeSend(effect: EffectId, address: string, request: unknown, record: ClusterRecord | undefined): void;
+  /** Before an effect leaves the operator. @param detail path of the call, then the address */
+  beforeSend(effect: EffectId, address: string, request: unknown, record: ClusterRecord | undefined, detail: string): void;
   /** When an effect took place on the machine at an address. */
-  tookEffect(effect: EffectId, address: string, request: unknown): void;
+  tookEffect(effect: EffectId, address: string, request: unknown, detail: string): void;
   /** A read of a machine that was answered: whoever removes a member has read the list just before. */
   read(path: string): void;
   /** After any effect. */
@@ -31,6 +34,11 @@ export interface Disturbances {
 
 /** What boots a node. */
 const BOOTS: ReadonlySet<EffectId> = new Set(["T3", "T10", "T11"]);
+
+/** The call takes alarms back. */
+function isDisarming(detail: string): boolean {
+  return detail.includes("/EtcdAlarmDisarm ");
+}
 
 interface Flight {
   readonly effect: EffectId;
@@ -48,8 +56,8 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   const owners = new Map<string, Set<string>>();
   const firstSeen = new Map<string, number>();
   const flights = new Map<string, Flight>();
-  /** Where a defragmentation was sent to and is not answered. */
-  const defragmenting = new Set<string>();
+  /** Where a defragmentation was sent to and did not take place yet, and when. */
+  const defragmenting = new Map<string, number>();
   let listReadings = 0;
   let readingsAtRemoval: number | undefined;
 
@@ -197,14 +205,22 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   }
 
   /** Boots and what stops a member for a while: of control planes one at a time, whatever quorum is left. */
-  function judgeAlone(effect: EffectId, address: string, request: unknown, record: ClusterRecord | undefined): void {
+  function judgeAlone(effect: EffectId, address: string, request: unknown, detail: string): void {
     // An alarm that is taken back stops no member.
-    if (effect === "T13" && record?.spec.openControlPlaneIntent?.what === "DisarmAlarms") return;
+    if (isDisarming(detail)) return;
     if (!isControlPlane(address) || (effect !== "T13" && !(disturbs(effect, request) && BOOTS.has(effect)))) return;
     const busy = [...flights].flatMap(([other, flight]) => (BOOTS.has(flight.effect) && isControlPlane(other) ? [other] : []));
-    const others = [...busy, ...defragmenting].filter((other) => other !== address);
+    const mayCome = [...defragmenting].flatMap(([other, sentAt]) => (now() - sentAt < LATEST_MS ? [other] : []));
+    const others = [...busy, ...mayCome].filter((other) => other !== address);
     if (others.length > 0) report("S18", `${effect} goes to ${address} while ${others.join(", ")} is not back`);
-    if (effect === "T13") defragmenting.add(address);
+    if (effect === "T13") defragmenting.set(address, now());
+  }
+
+  /** Members are defragmented, and alarms taken back, under an intent for that very thing. */
+  function judgeCare(address: string, detail: string, record: ClusterRecord | undefined): void {
+    const what = isDisarming(detail) ? "DisarmAlarms" : "Defragment";
+    if (!intentsOf(record).some((open) => open.what === what && open.machine.address === address))
+      report("S11", `${detail} is sent without an open intent for it (${what})`);
   }
 
   /** Boots and wipes alike, of workers that stay and of those that leave: of one pool one at a time. A pool that goes as a whole goes at once. */
@@ -275,15 +291,19 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   return {
     look,
     read(path) {
-      if (path.endsWith("/EtcdMemberList")) listReadings += 1;
+      if (!path.endsWith("/EtcdMemberList")) return;
+      listReadings += 1;
+      // Where nothing else happens this is when the operator meets a new member.
+      look();
     },
-    beforeSend(effect, address, request, record) {
+    beforeSend(effect, address, request, record, detail) {
       look();
       if (["T3", "T9", "T10", "T11"].includes(effect)) judgeIdentity(effect, address, record);
       if (effect === "T2") judgeJoin(address);
       if (effect === "T9") judgeWipe(address, record);
       if (effect === "T10") judgeInstallation(address, record);
-      judgeAlone(effect, address, request, record);
+      if (effect === "T13") judgeCare(address, detail, record);
+      judgeAlone(effect, address, request, detail);
       const target = targetOf(effect, address, request);
       // Network settings that are wrong take a machine off the network, and nothing takes them back.
       if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
@@ -296,9 +316,9 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
         judgeSingleFlight(effect, target, record);
       } else judgeWorkers(effect, address);
     },
-    tookEffect(effect, address, request) {
+    tookEffect(effect, address, request, detail) {
       if (effect === "T8") readingsAtRemoval = listReadings;
-      if (effect === "T13") defragmenting.delete(address);
+      if (effect === "T13" && !isDisarming(detail)) defragmenting.delete(address);
       if (!disturbs(effect, request)) return look();
       const target = targetOf(effect, address, request);
       const others = [...flights.keys()].filter((other) => other !== target.address && isControlPlane(other));

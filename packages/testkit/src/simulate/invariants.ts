@@ -33,9 +33,9 @@ export type DescribeSpki = (certificate: string) => string;
 export interface Invariants {
   /** Before an effect leaves the operator. */
   /** @param wokeNow the process that sends stood still up to this moment: what it asked before that it cannot ask again */
-  beforeSend(effect: EffectId, address: string | undefined, request: unknown, wokeNow: boolean): Promise<void>;
+  beforeSend(effect: EffectId, address: string | undefined, request: unknown, wokeNow: boolean, detail: string): Promise<void>;
   /** When an effect took place, before anybody hears of it. */
-  afterEffect(effect: EffectId, address: string | undefined, request: unknown): void;
+  afterEffect(effect: EffectId, address: string | undefined, request: unknown, detail: string): void;
   /** When a machine answered a read. */
   afterRead(path: string): void;
   /** After the operator asked the API of the managed cluster for something. */
@@ -222,12 +222,12 @@ export function createInvariants(input: InvariantsInput): Invariants {
   }
 
   return {
-    afterEffect(effect, address, request) {
+    afterEffect(effect, address, request, detail) {
       // What is sent by an old reading is refused; what takes place was not.
       if (effect === "K2" && longAgo(stage.newerRecordSince)) report("S33", "the record of a newer release was written");
       // One that is empty and that nobody's cluster holds any more needs no word.
       if (effect === "T2" && address !== undefined && (stage.approved.has(address) || stage.reinstalled.has(address))) stage.allowed += 1;
-      if (address !== undefined) disturbances.tookEffect(effect, address, request);
+      if (address !== undefined) disturbances.tookEffect(effect, address, request, detail);
     },
     afterRead(path) {
       disturbances.read(path);
@@ -235,7 +235,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
     afterAsking(isAnswered) {
       pods.asked(isAnswered);
     },
-    async beforeSend(effect, address, request, wokeNow) {
+    async beforeSend(effect, address, request, wokeNow, detail) {
       const isKept =
         isOf(effect, "K1", "K2", "K4", "K5", "K7", "WL1") && !tellsOfMachine(request) && !isBesideMachines(request) && !wokeNow;
       if ((isKept || effect.startsWith("T")) && longAgo(stage.pausedSince)) report("S31", `${effect} is sent while the cluster is paused`);
@@ -248,7 +248,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
       if (address === undefined) return;
       if (effect.startsWith("T") && longAgo(stage.bundleGoneSince)) report("S6", `${effect} goes to ${address} while the keys are away`);
       const record = await readRecord();
-      disturbances.beforeSend(effect, address, request, record);
+      disturbances.beforeSend(effect, address, request, record, detail);
       const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
       if (effect === "T2" && !wokeNow && longAgo(stage.deletedSince) && !isNeededByWorkers(address))
         report("S34", `a configuration goes to ${address}, and its cluster is being deleted`);

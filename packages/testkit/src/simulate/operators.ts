@@ -212,7 +212,7 @@ export function createOperators({
           // What the instance last read decides: a pause between that and the send is the one gap that only harmless repetition covers.
           if ((effect.startsWith("T") || effect === "WL1") && leaseHolder !== identity)
             report("S32", `${identity} sends ${detail} and knows that ${leaseHolder ?? "nobody"} holds the lease`);
-          await invariants.beforeSend(effect, address, request, wokeAt.get(mine) === time.now());
+          await invariants.beforeSend(effect, address, request, wokeAt.get(mine) === time.now(), detail);
         },
         onAsked: (isAnswered: boolean) => invariants.afterAsking(isAnswered),
         onRead: (path: string) => invariants.afterRead(path),
@@ -227,7 +227,7 @@ export function createOperators({
             if (clockSkewMs === 0) told.leads();
             else told.disturbed();
           }
-          invariants.afterEffect(effect, address, request);
+          invariants.afterEffect(effect, address, request, detail);
           trace.add(`effect ${effect} ${detail}`);
           if (effect === "K2") {
             decisions += 1;

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { annotations } from "@talos-operator/api";
 import type { EtcdDatabase } from "@talos-operator/simulator";
+import { Interruption } from "./interruption.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -110,6 +111,41 @@ describe("an etcd that is full", () => {
     }));
 });
 
+describe("an alarm that comes when a control plane is about to leave", () => {
+  const corrupt = (world: Story): void => {
+    const wrong = at(1, 2, 3).find((address) => address !== leaderOf(world)) ?? "";
+    world.datacenter.machine(wrong).corruptEtcd();
+  };
+  const full = (world: Story): void => databaseOf(world).fill();
+  for (const [cause, raise, side, what, call, isDead] of [
+    ["a full etcd", full, "before", "a wipe", /^Reset/, false],
+    ["a full etcd", full, "after", "a wipe", /^Reset/, false],
+    ["a full etcd", full, "before", "the removal of a dead member", /^EtcdRemoveMemberByID/, true],
+    ["a member with wrong data", corrupt, "before", "a wipe", /^Reset/, false],
+    ["a member with wrong data", corrupt, "before", "the removal of a dead member", /^EtcdRemoveMemberByID/, true],
+  ] as const)
+    test(`is cured although the operator died right ${side} it sent ${what}: ${cause}`, () => {
+      const cut = new Interruption();
+      return tell({ dialer: cut.dialer }, async (world) => {
+        await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(at(1, 2, 3, 4, 5)));
+        await world.start();
+        await world.untilReady();
+        if (isDead) world.datacenter.machine("10.5.0.5").powerOff();
+        cut.begin({ call, side, isKilled: true }, async () => raise(world));
+        const wanted = isDead ? at(1, 2, 3, 4, 6) : at(1, 2, 3);
+        const spec = { controlPlane: { metalSpec: { machines: wanted.map((address) => ({ address })) } } };
+        await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec } });
+        await world.until("met", async () => cut.metAt !== undefined, 900);
+        await cut.tend(world);
+        await world.until("the alarm is gone", async () => databaseOf(world).alarms().length === 0, 3_600);
+        const members = (): readonly string[] =>
+          (world.datacenter.etcdClusters()[0]?.members ?? []).map(({ peerUrl }) => new URL(peerUrl).hostname).toSorted();
+        await world.until("left", async () => members().join() === wanted.join(), 3_600);
+        assert.deepEqual(databaseOf(world).alarms(), []);
+      });
+    });
+});
+
 describe("a member whose file has more free pages than content", () => {
   /** Files of a gibibyte, of which so much is in use, and no alarm. */
   function fragmented(world: Story): EtcdDatabase {
@@ -156,5 +192,25 @@ describe("a member whose file has more free pages than content", () => {
       await world.until("asked", async () => sentTo(world, "EtcdDefragment").length > 0, 120);
       await world.until("answered", isTaken, 60);
       assert.deepEqual(sentTo(world, "EtcdDefragment"), ["EtcdDefragment 10.5.0.3"]);
+    }));
+
+  test("that has grown meanwhile is done when its member has answered, and until then nobody is told that all is carried out", () =>
+    ready(3, async (world) => {
+      const database = databaseOf(world);
+      database.put(20_000_000);
+      database.erase(1_000_000);
+      database.compact();
+      const follower = at(1, 2, 3).find((address) => address !== leaderOf(world)) ?? "";
+      world.datacenter.machine(follower).setDefragmentTime(6_000);
+      await world.annotate(kinds.controlPlane, annotations.defragment, `demo-${follower}`);
+      await world.until("asked", async () => sentTo(world, "EtcdDefragment").length > 0, 120);
+      database.put(30_000_000);
+      const told = async (): Promise<readonly (string | undefined)[]> =>
+        Promise.all([kinds.controlPlane, kinds.cluster].map(async (kind) => (await world.condition(kind, "Progressing"))?.reason));
+      await world.time.advance(5_000);
+      assert.deepEqual(await told(), ["TendingEtcd", "TendingEtcd"]);
+      const isOver = async (): Promise<boolean> => (await told()).every((reason) => reason === "Settled");
+      await world.until("over", isOver, 60);
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), [`EtcdDefragment ${follower}`]);
     }));
 });

@@ -71,11 +71,14 @@ export function progressOfUnready({ pool, message, isUnanswered }: UnreadyPool, 
   return { ...withoutTime(progress, generation), message: progressWords(pool, progress) };
 }
 
+/** What a pool that is ready may be at, or wait for. */
+const LEFT_BESIDE_READY: ReadonlySet<string> = new Set(["ChangingConfiguration", "Removing", "Blocked", "TendingEtcd"]);
+
 /** `Progressing` of a cluster whose pools are all ready: what is still being done about one of them, or what is left. */
 export function progressOfReady(pools: readonly StoredPool[], generation: number | undefined): ConditionInput {
   for (const pool of pools) {
     const progress = progressOf(pool.stored);
-    if (progress?.reason !== "ChangingConfiguration" && progress?.reason !== "Removing" && progress?.reason !== "Blocked") continue;
+    if (progress === undefined || !LEFT_BESIDE_READY.has(progress.reason)) continue;
     return { ...withoutTime(progress, generation), message: progressWords(pool, progress) };
   }
   return settledOr(upgradesOf(pools, generation), generation);

@@ -40,6 +40,9 @@ function endOf(what: CareIntent["what"], told: Partial<SeenEtcd> | undefined, ov
 
 describe("what was begun on a member of etcd", () => {
   const late: Partial<Observed> = { now: NOW + 1 };
+  const answered = (at: number, outcome: SentEffect["outcome"] = "answered"): Partial<Observed> => ({
+    sent: new Map([["Defragment/demo-10.0.0.2", { at, outcome, detail: "" }]]),
+  });
   const gone: Partial<Observed> = { controlPlane: controlPlane(3, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) };
   const [, second] = observed({ controlPlane: controlPlane(3) }).machines;
   assert.ok(second !== undefined);
@@ -47,6 +50,24 @@ describe("what was begun on a member of etcd", () => {
   const cases: readonly (readonly [string, CareIntent["what"], Partial<SeenEtcd> | undefined, string | undefined, Partial<Observed>?])[] = [
     ["is over when its file is smaller", "Defragment", { dbSizeBytes: 999 }, "Defragmented"],
     ["is open while its file is as large", "Defragment", { dbSizeBytes: 1_000 }, undefined],
+    [
+      "is over when its member answered, though its file is as large",
+      "Defragment",
+      { dbSizeBytes: 1_000 },
+      "NothingGained",
+      answered(NOW - 1),
+    ],
+    [
+      "is over when its member answered, though its file has grown",
+      "Defragment",
+      { dbSizeBytes: 1_001 },
+      "NothingGained",
+      answered(NOW - 1),
+    ],
+    ["is open while nobody looked since the answer", "Defragment", { dbSizeBytes: 1_000 }, undefined, answered(NOW)],
+    ["is open where the answer was to an earlier one", "Defragment", { dbSizeBytes: 1_000 }, undefined, answered(NOW - 60_001)],
+    ["is open where the answer was lost", "Defragment", { dbSizeBytes: 1_000 }, undefined, answered(NOW - 1, "unknown")],
+    ["is open where its member answered and is ill", "Defragment", { dbSizeBytes: 1_000, isHealthy: false }, undefined, answered(NOW - 1)],
     ["is open while a member that is ill tells less", "Defragment", { dbSizeBytes: 999, isHealthy: false }, undefined],
     ["is open while it does not answer", "Defragment", undefined, undefined],
     ["is let go after its deadline", "Defragment", undefined, "NotSeen", late],

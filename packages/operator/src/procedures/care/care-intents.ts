@@ -1,4 +1,6 @@
 import { controlPlanesOf } from "../../assess/etcd-view.ts";
+import { rememberedAs } from "../../effects/define.ts";
+import { defragmentMember } from "../../effects/defragment-member.ts";
 import { machineFact, withDecisions, withIntent, withMachine, withoutIntent } from "../../record/facts.ts";
 import type { EtcdFile } from "./files.ts";
 import { inMib } from "./files.ts";
@@ -47,13 +49,14 @@ export function withCare(
 
 /** How an effect ended. */
 interface CareEnd {
-  readonly reason: "Defragmented" | "Disarmed" | "NotSeen" | "Gone";
+  readonly reason: "Defragmented" | "NothingGained" | "Disarmed" | "NotSeen" | "Gone";
   readonly message: string;
 }
 
 /**
  * The facts without an intent whose end was seen; the same object while it is open. The proof of a defragmentation is the size of the file, which nothing else makes
- * smaller, and that of a disarmed alarm is that no member tells of it. What is not seen by its deadline is let go, and begun anew if it is still needed.
+ * smaller, or the member's answer, which comes when it is over; that of a disarmed alarm is that no member tells of it. What is not seen by its deadline is let go, and begun anew if it is
+ * still needed.
  */
 export function withCareEnded(assessed: Assessment, facts: ClusterFacts, intent: CareIntent): ClusterFacts {
   const end = endOf(assessed, intent);
@@ -67,24 +70,37 @@ export function withCareEnded(assessed: Assessment, facts: ClusterFacts, intent:
   });
 }
 
-function endOf({ seen, etcdMembership }: Assessment, { what, machine, deadline, dbSizeBytes = 0 }: CareIntent): CareEnd | undefined {
+function endOf(assessed: Assessment, intent: CareIntent): CareEnd | undefined {
+  const { seen, etcdMembership } = assessed;
+  const { what, machine, deadline } = intent;
   // One that leaves and still answers is a member until it has left, and its file counts.
   const isListed = seen.machines.some(({ declared }) => declared.name === machine);
   const answers = seen.former.some(({ declared, look }) => declared.name === machine && look.kind === "running");
   if (seen.controlPlane.metadata.deletionTimestamp !== undefined || !(isListed || answers))
     return { reason: "Gone", message: `${machine} leaves the cluster.` };
   if (what === "Defragment") {
-    const size = sizeShown(seen, machine);
-    if (size !== undefined && size < dbSizeBytes)
-      return { reason: "Defragmented", message: `The file of ${machine} went from ${inMib(dbSizeBytes)} to ${inMib(size)}.` };
+    const end = endOfDefragmentation(seen, intent);
+    if (end !== undefined) return end;
   } else if (etcdMembership.kind === "known") return { reason: "Disarmed", message: "No member of etcd tells of an alarm any more." };
   if (seen.now <= deadline) return undefined;
   return { reason: "NotSeen", message: `Nothing was seen of what ${machine} was asked to do (${what}) by its deadline.` };
 }
 
-function sizeShown(seen: Observed, name: string): number | undefined {
+function endOfDefragmentation(seen: Observed, { machine, at, dbSizeBytes = 0 }: CareIntent): CareEnd | undefined {
+  const told = toldSize(seen, machine);
+  if (told === undefined) return undefined;
+  if (told.size < dbSizeBytes)
+    return { reason: "Defragmented", message: `The file of ${machine} went from ${inMib(dbSizeBytes)} to ${inMib(told.size)}.` };
+  const sent = seen.sent.get(rememberedAs(defragmentMember, machine));
+  if (sent?.outcome !== "answered" || sent.at < at || told.at <= sent.at) return undefined;
+  return { reason: "NothingGained", message: `${machine} was defragmented, and its file has ${inMib(told.size)}: no less than before.` };
+}
+
+/** The size of a healthy member's file, and when it was told. */
+function toldSize(seen: Observed, name: string): { readonly size: number; readonly at: number } | undefined {
   const look = controlPlanesOf(seen).find(({ declared }) => declared.name === name)?.look;
-  return look?.kind === "running" && look.etcd?.isHealthy === true ? look.etcd.dbSizeBytes : undefined;
+  if (look?.kind !== "running" || look.etcd?.isHealthy !== true || look.etcd.dbSizeBytes === undefined) return undefined;
+  return { size: look.etcd.dbSizeBytes, at: look.at };
 }
 
 /** True when this process asked under this very intent and was not refused: a member that is asked twice does it twice. */

@@ -51,6 +51,11 @@ const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined
   ["a machine that is gone is passed over", [roomy, roomy, undefined], /^disarm/],
   ["no quota is never full", [file(9_000, 8_000, Number.POSITIVE_INFINITY), roomy, roomy], /^disarm/],
   ["one would free nothing", [full, file(1_000, 990), full], /^person: of the quota .* on demo-10\.0\.0\.2 .* raise quota-backend-bytes/],
+  [
+    "nothing is free, and the quota is as large as etcd advises",
+    [8, 8, 8].map((gib) => file(gib * 2 ** 30, gib * 2 ** 30, gib * 2 ** 30)),
+    /^person: of the quota of 8192 MiB .* delete objects: etcd advises no quota above 8192 MiB$/,
+  ],
   ["a quota that nobody can read", [full, { dbSizeBytes: 1, dbInUseBytes: 1 }, full], /^person: demo-10\.0\.0\.2 does not tell its quota/],
   ["sizes that are not told", [full, { quotaBytes: 1_000 }, full], /^waits: demo-10\.0\.0\.2 does not tell how large/],
   [

@@ -1,3 +1,4 @@
+import { ETCD_ADVISED_QUOTA_BYTES } from "@talos-operator/talos/client";
 import { hanging, filesOf, inMib } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
 import { controlPlanesOf } from "../../assess/etcd-view.ts";
@@ -79,6 +80,8 @@ function hasRoom(bytes: number | undefined, quotaBytes: number | undefined): boo
 function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile): string {
   return (
     `of the quota of ${inMib(quotaBytes)} on ${machine} ${inMib(inUseBytes)} are in use, so defragmenting would free nothing: ` +
-    `delete objects, or raise quota-backend-bytes on every control plane`
+    (quotaBytes < ETCD_ADVISED_QUOTA_BYTES
+      ? "delete objects, or raise quota-backend-bytes on every control plane"
+      : `delete objects: etcd advises no quota above ${inMib(ETCD_ADVISED_QUOTA_BYTES)}`)
   );
 }

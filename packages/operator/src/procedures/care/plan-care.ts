@@ -98,5 +98,5 @@ function actionsOf(assessed: Assessment, intent: CareIntent): readonly Action[] 
 function wordsOf({ what, machine }: CareIntent): string {
   return what === "Defragment"
     ? `${machine} is being defragmented and answers nothing meanwhile: one member after the other, the leader last`
-    : "nothing is amiss any more, and the alarm is being taken back";
+    : `nothing is amiss any more, and the alarm is being taken back through ${machine}`;
 }

@@ -3,6 +3,7 @@ import { isCare, withCareEnded } from "./care-intents.ts";
 import { isReplacement } from "./plan-replacement.ts";
 import { askedFor, nextFragmented } from "./fragmentation.ts";
 import { begin } from "./plan-care.ts";
+import { isReadyNode } from "../../assess/machine-state.ts";
 import { controlPlaneIntent } from "../../record/facts.ts";
 import type { Rule } from "../../model/decision.ts";
 import type { Action } from "../../model/effect.ts";
@@ -47,6 +48,8 @@ export const defragmentEtcd: Rule = {
   decide(assessed) {
     const { seen, facts, etcd: view } = assessed;
     if (facts?.bootstrapDone === undefined || view.kind === "unsafe" || controlPlaneIntent(facts) !== undefined) return undefined;
+    // One that has just booted, to join anew after its data were wrong, is not back before its Node is Ready.
+    if (seen.machines.some((machine) => machine.declared.role === "controlplane" && !isReadyNode(machine))) return undefined;
     const asked = askedFor(seen, view);
     const answer = (value: string, words: string): Action => ({
       kind: "AnswerAnnotation",

@@ -2,6 +2,7 @@ import { annotations, rfc3339 } from "@talos-operator/api";
 import { silentForMs } from "../../looking/look.ts";
 import { controlPlaneIntent } from "../../record/facts.ts";
 import { wordFor } from "../../assess/identity.ts";
+import { orGivenUp } from "./gives-way.ts";
 import { ghostsOf, pursueRemoval, removeMember } from "./plan-member-removal.ts";
 import { beginReset, pursueReset } from "./plan-reset.ts";
 import { planWorkerRemovals } from "./plan-worker-removals.ts";
@@ -58,8 +59,8 @@ function abandon(seen: Observed, facts: ClusterFacts): RemovalStep | undefined {
 function planControlPlane(assessed: Assessment, facts: ClusterFacts): RemovalStep {
   const { seen } = assessed;
   const open = controlPlaneIntent(facts);
-  if (open?.what === "Reset") return pursueReset(assessed, facts, open);
-  if (open?.what === "RemoveMember") return pursueRemoval(assessed, facts, open);
+  if (open?.what === "Reset") return orGivenUp(assessed, facts, open, pursueReset(assessed, facts, open));
+  if (open?.what === "RemoveMember") return orGivenUp(assessed, facts, open, pursueRemoval(assessed, facts, open));
   const leavers = leaversOf(seen, facts, "controlplane");
   if (leavers.length === 0 && ghostsOf(assessed, facts).length === 0) return nothing(facts);
   return choose(assessed, facts, leavers);

@@ -23,7 +23,7 @@ import type { Look } from "../../model/look.ts";
 import type { ClusterFacts, IntentFact } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
 import type { MachineRole } from "../../model/machine.ts";
-import type { Observed, SeenMachine } from "../../model/observation.ts";
+import type { Observed, SeenMachine, SentEffect } from "../../model/observation.ts";
 
 /** Looks by address; those beyond `listed` control planes, and workers beyond `listedWorkers`, are on no list any more. */
 interface Case extends Omit<World, "looks"> {
@@ -553,7 +553,85 @@ const ghosts: typeof cases = [
   },
 ];
 
-for (const { name, world, does, says } of [...cases, ...ghosts]) {
+/** Every member tells that the first one is full, and one of three is on its way out since so long. */
+function alarmed(what: "Reset" | "RemoveMember", beganMs: number, over: Partial<Case> = {}): Case {
+  const raised = { alarms: ["x"], raised: [{ member: "0000000000000001", kind: "no-space" as const }] };
+  const told = (n: number): Look => running({ ...member(n - 1, 3), ...raised });
+  const at = NOW - beganMs;
+  const open = intentOf(what, 3, { at, deadline: at + 60_000, ...(what === "RemoveMember" ? { memberId } : {}) });
+  return {
+    listed: 2,
+    facts: known(3, 0, { intents: [open] }),
+    looks: { "10.0.0.1": told(1), "10.0.0.2": told(2), "10.0.0.3": what === "Reset" ? told(3) : gone },
+    ...over,
+  };
+}
+const sentAt = (key: string, at: number, outcome: SentEffect["outcome"] = "unknown"): Pick<Observed, "sent"> => ({
+  sent: new Map([[key, { at, outcome, detail: "" }]]),
+});
+const MINUTES = 60_000;
+const lateWipe: Case = alarmed("Reset", 11 * MINUTES, { watchedSince: NOW - 30 * MINUTES });
+const wipe = "Reset/demo-10.0.0.3";
+const givenUp: typeof cases = [
+  { name: "gives way to the cure of an alarm at once where nothing was sent", world: lateWipe, does: ["close Reset demo-10.0.0.3"] },
+  {
+    name: "gives way where all that was sent was refused",
+    world: { ...lateWipe, ...sentAt(wipe, NOW - MINUTES, "refused") },
+    does: ["close Reset demo-10.0.0.3"],
+  },
+  {
+    name: "gives way where what was sent was for an earlier intent",
+    world: { ...lateWipe, ...sentAt(wipe, NOW - 12 * MINUTES) },
+    does: ["close Reset demo-10.0.0.3"],
+  },
+  { name: "does not give way while a wipe that was sent may arrive", world: { ...lateWipe, ...sentAt(wipe, NOW - 9 * MINUTES) }, does: [] },
+  {
+    name: "does not give way while the wish to leave that was sent may arrive",
+    world: { ...lateWipe, ...sentAt("LeaveEtcd/demo-10.0.0.3", NOW - 9 * MINUTES) },
+    does: [],
+  },
+  {
+    name: "does not give way before the deadline of what was sent, and ten minutes, have passed",
+    world: { ...alarmed("Reset", 10 * MINUTES, { watchedSince: NOW - 30 * MINUTES }), ...sentAt(wipe, NOW - 10 * MINUTES) },
+    does: [],
+  },
+  {
+    name: "gives way when nothing that was sent can arrive any more",
+    world: { ...alarmed("Reset", 15 * MINUTES, { watchedSince: NOW - 30 * MINUTES }), ...sentAt(wipe, NOW - 10 * MINUTES) },
+    does: ["close Reset demo-10.0.0.3"],
+  },
+  {
+    name: "does not give way while something of the process before may arrive",
+    world: alarmed("Reset", 15 * MINUTES, { watchedSince: NOW - 9 * MINUTES }),
+    does: [],
+  },
+  {
+    name: "gives way when nothing of the process before can arrive",
+    world: alarmed("Reset", 15 * MINUTES, { watchedSince: NOW - 10 * MINUTES }),
+    does: ["close Reset demo-10.0.0.3"],
+  },
+  {
+    name: "gives way with the removal of a dead member",
+    world: alarmed("RemoveMember", 15 * MINUTES, { watchedSince: NOW - 10 * MINUTES }),
+    does: ["close RemoveMember demo-10.0.0.3"],
+  },
+  {
+    name: "does not give way while the removal of a dead member may arrive",
+    world: {
+      ...alarmed("RemoveMember", 15 * MINUTES, { watchedSince: NOW - 30 * MINUTES }),
+      ...sentAt(`RemoveMember/${memberId}`, NOW - 9 * MINUTES),
+    },
+    does: [],
+  },
+  {
+    name: "begins no removal while an alarm stands",
+    world: { ...lateWipe, facts: known(3) },
+    does: [],
+    says: ["WaitingForQuorum", /raises an alarm/],
+  },
+];
+
+for (const { name, world, does, says } of [...cases, ...ghosts, ...givenUp]) {
   test(`membership: ${name}`, () => {
     const seen = seenIn(world);
     const before = world.facts ?? facts();

@@ -30,6 +30,11 @@ function waiting(object: ToldObject): readonly { readonly type: string; readonly
   });
 }
 
+/** It waits for a member of etcd that is no machine's: that is named by its id. */
+function namesMember(message: string): boolean {
+  return /\bmember .*\b[0-9a-f]{16}\b.* belongs to no machine/.test(message);
+}
+
 /** Machines that give a reason to wait: no ready node, an alarm of etcd, on their way out, or with an open effect. */
 function isConcerned(machine: ToldMachine): boolean {
   return (
@@ -50,7 +55,7 @@ const namesMachine: ToldRule = {
     for (const { object, machines } of told.pools) {
       if (machines.length === 0) continue;
       for (const { type, reason, message } of waiting(object))
-        if (!namesAny(message, told))
+        if (!namesAny(message, told) && !namesMember(message))
           broken(`${nameOf(object)} ${type}`, () => `${nameOf(object)}: ${type} ${reason} names no machine: ${message}`);
     }
   },
@@ -66,7 +71,7 @@ const clusterNamesMachine: ToldRule = {
       const blamed = blamedPool(told, ready?.reason, ready?.message ?? "");
       const ofPool = conditionOf(blamed?.object, "Ready");
       if (blamed === undefined || ofPool?.status !== "False" || !OF_MACHINES.has(ofPool.reason ?? "")) continue;
-      if (!namesAny(ready?.message ?? "", told))
+      if (!namesAny(ready?.message ?? "", told) && !namesMember(ready?.message ?? ""))
         broken(nameOf(object), () => `${nameOf(object)} waits for ${blamed.name} and names no machine: ${ready?.message}`);
     }
   },

@@ -5,21 +5,27 @@ import { conditionOf, runs, type Told, type ToldObject } from "./told.ts";
 /** Members tell of a change at the next look. */
 const LOOKED_AT_MS = 40_000;
 
+/** Members of a settled cluster are asked for the list so often: a machine of the cluster would show that it came or went. */
+const LISTED_MS = 180_000 + 60_000;
+
 /** Objects that tell of etcd. */
 function telling({ pools, clusters }: Told): readonly ToldObject[] {
   return [...pools.filter(({ plural }) => plural === "taloscontrolplanes").map(({ object }) => object), ...clusters];
 }
 
-/** W11 a number of members that is said is the number of the member list. */
-const memberCounts: ToldRule = {
+/** W11 a number of members that is said is the number of the member list, where a stranger is a member and where none is. */
+const memberCounts = (hasStranger: boolean): ToldRule => ({
   id: "W11",
-  toleranceMs: LOOKED_AT_MS + MESSAGES_MS,
+  toleranceMs: (hasStranger ? LISTED_MS : LOOKED_AT_MS) + MESSAGES_MS,
   judge(told, broken) {
     const clusterId = told.record?.spec.clusterId;
     const etcd = told.datacenter.etcdClusters().filter((one) => one.clusterId === clusterId);
     // A founding by hand beside is somebody's mistake, and said elsewhere.
     if (etcd.length !== 1) return;
-    const count = etcd[0]?.members.length ?? 0;
+    const members = etcd[0]?.members ?? [];
+    const own = new Set([...told.machines.values()].map(({ truth }) => truth?.etcd.data?.memberId));
+    if (members.some(({ id }) => !own.has(id)) !== hasStranger) return;
+    const count = members.length;
     for (const object of telling(told))
       for (const type of ["Bootstrapped", "EtcdHealthy"]) {
         const { status, message = "" } = conditionOf(object, type) ?? {};
@@ -32,7 +38,7 @@ const memberCounts: ToldRule = {
           );
       }
   },
-};
+});
 
 /** W12 etcd is said to be founded where it was, and only there. */
 const bootstrapped: ToldRule = {
@@ -67,4 +73,4 @@ const bootstrapped: ToldRule = {
   },
 };
 
-export const etcdRules: readonly ToldRule[] = [memberCounts, bootstrapped];
+export const etcdRules: readonly ToldRule[] = [memberCounts(false), memberCounts(true), bootstrapped];

@@ -1,5 +1,6 @@
 import type { Workload } from "../workload.ts";
 import { addons, addonsLeave } from "./addons.ts";
+import { replaceAfterSnapshot } from "./before-risk.ts";
 import { readopt, recreate, takeOver } from "./again.ts";
 import { backup } from "./backup-objects.ts";
 import { backupWorkers } from "./backups.ts";
@@ -9,6 +10,7 @@ import { containersDelete, containersLeave } from "./containers.ts";
 import { create } from "./create.ts";
 import { deletion, preservation } from "./deletion.ts";
 import { drain } from "./draining.ts";
+import { maintenance } from "./maintenance.ts";
 import { networkSettings } from "./network-settings.ts";
 import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
@@ -23,6 +25,7 @@ export const workloads: readonly Workload[] = [
   scaleControlPlanes,
   replace,
   replaceDead,
+  replaceAfterSnapshot,
   configLive,
   configReboot,
   changeAndLeave,
@@ -31,6 +34,7 @@ export const workloads: readonly Workload[] = [
   drain,
   upgradeTalos,
   upgradeBrokenVersion,
+  maintenance,
   pause,
   modes,
   powerCycle,
