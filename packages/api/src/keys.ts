@@ -88,6 +88,11 @@ export const annotations = {
   rollbackTo: `${OPERATOR_GROUP}/rollback-to`,
   /** Value: a version of Talos or Kubernetes. On a TalosControlPlane: machines may go back to exactly that Talos, and plans to that Kubernetes. */
   allowDowngrade: `${OPERATOR_GROUP}/allow-downgrade`,
+  /**
+   * Value: the version of Talos that the spec asks for. On a TalosControlPlane whose etcd has two voters: it may lose its quorum while one of them boots into that
+   * Talos. Removed once every control plane runs it.
+   */
+  approveOutage: `${OPERATOR_GROUP}/approve-outage`,
   /** Value: a version of Talos. On a TalosControlPlane: a version that failed on a machine may be tried again. */
   liftQuarantine: `${OPERATOR_GROUP}/lift-quarantine`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */

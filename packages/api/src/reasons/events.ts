@@ -85,6 +85,11 @@ export const eventCatalogue = {
     when: "A machine runs another Talos and is well with it.",
     did: "runs another Talos",
   },
+  ControlPlaneOutage: {
+    type: "Warning",
+    on: heads,
+    when: "etcd and the Kubernetes API of a cluster with one or two voters of etcd are about to be away while a control plane boots; the note says which, and whether there is a snapshot. Told on the object that the control plane was made from, where there is one.",
+  },
   TalosVersionFailed: {
     type: "Warning",
     on: machineAndParents,

@@ -60,6 +60,12 @@ export const upgradePending = {
       when: "Another Talos is asked for, and something comes first or is in the way; the message says what.",
       next: "Do what the message says, where it names something that a person can do.",
     },
+    ApprovalRequired: {
+      status: "True",
+      release: "person",
+      when: "The next control plane is one of two voters of etcd: while it boots, the Kubernetes API is away. Nothing is sent before a person approves that.",
+      next: "Annotate the TalosControlPlane with talos-operator.dev/approve-outage and the version that the spec asks for, or add a third control plane first.",
+    },
     VersionFailed: {
       status: "True",
       release: "person",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { annotations } from "@talos-operator/api";
 import { assess } from "../assess/assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, preparing, running, silent } from "../testing/builders.ts";
 import { controlPlaneSlot } from "./control-plane-slot.ts";
@@ -28,6 +29,8 @@ interface Given {
   readonly riskWord?: string;
   /** Talos that the spec asks for. */
   readonly asks?: string;
+  /** What people say of an outage. */
+  readonly outage?: string;
 }
 
 const three = [member(0, 3), member(1, 3), member(2, 3)];
@@ -37,7 +40,7 @@ const joining = three.map((etcd) => ({
 }));
 const snapshot = { machine: name(2), backup: "default/nightly", deadline: NOW + 60_000 };
 
-function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true, riskWord, asks }: Given): {
+function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true, riskWord, asks, outage }: Given): {
   readonly seen: Observed;
   readonly known: ClusterFacts;
 } {
@@ -47,7 +50,11 @@ function world({ etcds = three, facts: over = {}, left = [], draining = [], mayD
   );
   const drain = { startedAt: NOW, askedAt: NOW, ranMs: 0, unreachableMs: 0, state: undefined };
   const all = observed({
-    controlPlane: controlPlane(etcds.length, asks === undefined ? {} : { version: asks }),
+    controlPlane: controlPlane(
+      etcds.length,
+      asks === undefined ? {} : { version: asks },
+      outage === undefined ? {} : { annotations: { [annotations.approveOutage]: outage } },
+    ),
     facts: known,
     looks,
     mayDisturb,
@@ -63,6 +70,26 @@ function holderOf(given: Given, bid: Partial<SlotBid> = {}): SlotHolder | undefi
   const slot = controlPlaneSlot(assess(seen), known, { machine: name(1), why: "boot", member: memberId(1), ...bid });
   return slot.kind === "granted" ? undefined : slot.holder;
 }
+
+const pair = { asks: "v1.13.10", etcds: [member(0, 2), member(1, 2)] } as const;
+
+const approvals: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [
+  ["one of two, for another Talos and with a word for it", { ...pair, outage: "v1.13.10" }, { why: "upgrade" }, "granted"],
+  ["one of two, with a word for another Talos", { ...pair, outage: "v1.13.11" }, { why: "upgrade" }, "quorum"],
+  ["one of two, with that word for a boot", { ...pair, outage: "v1.13.10" }, {}, "quorum"],
+  [
+    "one of two with that word, beside one that is ill",
+    { ...pair, etcds: [member(0, 2), undefined], outage: "v1.13.10" },
+    { why: "upgrade" },
+    "etcd",
+  ],
+  [
+    "one of three with that word, beside one that is dead",
+    { asks: "v1.13.10", etcds: [three[0], three[1], undefined], outage: "v1.13.10" },
+    { why: "upgrade" },
+    "quorum",
+  ],
+];
 
 const cases: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [
   ["one of three healthy ones", {}, {}, "granted"],
@@ -149,6 +176,7 @@ const cases: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["ki
     { why: "upgrade" },
     "quorum",
   ],
+  ...approvals,
   ["one of two, for another Talos", { asks: "v1.13.10", etcds: [member(0, 2), member(1, 2)] }, { why: "upgrade" }, "quorum"],
   ["a dead one, whatever is required", { left: [1], riskWord: "required" }, { why: "replace" }, "granted"],
   [

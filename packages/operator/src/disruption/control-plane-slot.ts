@@ -1,5 +1,6 @@
 import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
 import { despiteCorrupt, despiteFull, projectWithout, settled } from "../assess/quorum.ts";
+import { outageWord } from "./approved-outage.ts";
 import { rankOf } from "./reasons.ts";
 import type { Disruption } from "./reasons.ts";
 import type { Projection } from "../assess/quorum.ts";
@@ -98,8 +99,14 @@ function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, m
   if (member === undefined) return { kind: "untold", machine };
   // A control plane of a single machine has no quorum to keep.
   if (!leaves && view.voters.length === 1 && isVoter(view, member)) return undefined;
+  if (why === "upgrade" && isApprovedPair(assessed, view)) return undefined;
   const projection = projectWithout(view, member, leaves ? "leaves" : "is-down");
   return projection.isSafe ? undefined : { kind: "quorum", machine, projection };
+}
+
+/** Of two voters one boots by a person's word alone. Both are well: with one that is not there is no quorum, and nothing is known. */
+function isApprovedPair({ seen }: Assessment, { voters }: EtcdQuorum): boolean {
+  return voters.length === 2 && outageWord(seen).kind === "approved";
 }
 
 /** Last of all: it is not asked for while anything else is in the way. What was begun goes on, and a dead member is replaced without it. */

@@ -2,6 +2,8 @@ import { EffectError } from "../errors.ts";
 import { lookAt } from "../looking/look-at.ts";
 import { controlPlanesOf } from "../assess/etcd-view.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
+import { isUpgrade } from "../record/upgrades.ts";
+import { outageWord } from "../disruption/approved-outage.ts";
 import { memberOf } from "../procedures/remove/removal.ts";
 import { isOtherMachine } from "../assess/identity.ts";
 import { answerOf, projectWithout, quorumOf, settled } from "../assess/quorum.ts";
@@ -84,11 +86,17 @@ export function quorumWithout<A extends { readonly machine: MachineName }>(
       const { all, memberId, machine } = await judged(sending);
       if (all.kind === "unsafe") return;
       const isOnly = all.voters.length === 1 && all.voters[0]?.id === memberId;
-      const projection = projectWithout(all, memberId, how);
+      const isApproved = all.voters.length === 2 && mayBeOut(sending);
+      const projection = projectWithout(all, memberId, isApproved ? "leaves" : how);
       if (!projection.isSafe && !(isOnly && how === "is-down"))
         throw gone(`without ${machine} etcd would lose its quorum: ${projection.message}`);
     },
   } as const satisfies Checks<Sending<A>>;
+}
+
+/** A person said that etcd may be out while the machine boots into another Talos, or back. */
+function mayBeOut({ effects, action }: Sending<{ readonly machine: MachineName }>): boolean {
+  return isUpgrade(intentOn(effects.facts(), action.machine)) && outageWord(effects.seen).kind === "approved";
 }
 
 /** The same without a member that is joining, or has never started: that it is what disturbs the others does not keep it. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { annotations } from "@talos-operator/api";
 import { assess } from "../assess/assess.ts";
 import { decide } from "../decide.ts";
 import {
@@ -53,6 +54,16 @@ const healthy = {
   "10.0.1.3": running(),
 };
 const waiting = { "10.0.0.1": running(preparing), "10.0.0.2": running(preparing), "10.0.0.3": running(preparing) };
+
+const another = { talosVersion: "v1.13.9", talosBefore: "v1.13.8" };
+
+/** Two voters, and what a person says of an outage; the spec asks for v1.13.9. */
+function pair(outage: string): Given {
+  return {
+    controlPlane: controlPlane(3, {}, { annotations: { [annotations.approveOutage]: outage } }),
+    looks: { ...healthy, "10.0.0.1": running(member(0, 2)), "10.0.0.2": running(member(1, 2)), "10.0.0.3": silent },
+  };
+}
 
 interface Given extends World {
   /** Machines that no spec lists any more. */
@@ -202,6 +213,9 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
   ["sends without keys", { bundle: { kind: "absent" } }, [withOpen(open(cp(1))), boot(cp(1))], "S6"],
   ["boots one of three while another is dead", { looks: { ...healthy, "10.0.0.3": silent } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["boots one while nobody knows etcd", { looks: { ...healthy, "10.0.0.1": running() } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
+  ["boots one of two with a word for it", pair("v1.13.9"), [withOpen(open(cp(1), "Reboot", another)), boot(cp(1))], undefined],
+  ["boots one of two with another word", pair("v1.14.0"), [withOpen(open(cp(1), "Reboot", another)), boot(cp(1))], "S10"],
+  ["boots one of two for its settings, whatever is said", pair("v1.13.9"), [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["opens two intents on control planes", {}, [withOpen(open(cp(1)), open(cp(2))), boot(cp(1))], "S11"],
   ["boots two control planes", {}, [withOpen(open(cp(1))), boot(cp(1)), boot(cp(2))], "S11"],
   ["boots one without an intent", {}, [boot(cp(1))], "S11"],

@@ -1,6 +1,9 @@
 import { raisedBy } from "../assess/alarmed.ts";
 import { controlPlanesOf } from "../assess/etcd-view.ts";
 import { despiteAlarms, despiteCorrupt, despiteFull } from "../assess/quorum.ts";
+import { outageWord } from "../disruption/approved-outage.ts";
+import { intentOn } from "../record/facts.ts";
+import { isUpgrade } from "../record/upgrades.ts";
 import { isClusterGoing, machineOf, onControlPlanes } from "./pass.ts";
 import type { DisruptiveAction, Pass, PassInvariant } from "./pass.ts";
 import type { Action } from "../model/effect.ts";
@@ -36,7 +39,7 @@ function readFor(kind: DisruptiveAction["kind"], view: EtcdQuorum | EtcdDoubt): 
 }
 
 /** Counted here once more, and otherwise than by whoever granted it. */
-function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | undefined {
+function quorumLost({ assessed, after }: Pass, action: DisruptiveAction): string | undefined {
   const name = machineOf(action);
   const view = readFor(action.kind, assessed.etcdMembership);
   if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
@@ -47,7 +50,8 @@ function quorumLost({ assessed }: Pass, action: DisruptiveAction): string | unde
   if (!voters.some(({ id }) => id === member)) return undefined;
   if (voters.length === 1 && !leaves(action)) return undefined;
   const left = voters.filter(({ id, isHealthy }) => id !== member && isHealthy).length;
-  const needed = voters.length === 2 && leaves(action) ? 1 : Math.floor(voters.length / 2) + 1;
+  const isApproved = isUpgrade(intentOn(after, name)) && outageWord(assessed.seen).kind === "approved";
+  const needed = voters.length === 2 && (leaves(action) || isApproved) ? 1 : Math.floor(voters.length / 2) + 1;
   return left >= needed
     ? undefined
     : `${action.kind} on ${name} would leave ${left} healthy of ${voters.length} voters, and ${needed} are needed`;

@@ -53,6 +53,8 @@ export interface SeenNode {
   /** Canonical addresses and host names. */
   readonly addresses: readonly string[];
   readonly isReady: boolean;
+  /** It takes pods that tolerate no taint, while it is ready and has no cordon of ours; absent = nobody read that. */
+  readonly isSchedulable?: boolean;
   /** Cordoned, and it was us. */
   readonly isCordonedByUs: boolean;
   /** What the kubelet calls the system; absent = it does not tell. */

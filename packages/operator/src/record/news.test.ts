@@ -88,6 +88,12 @@ const cases: readonly {
     want: ["MachineUpgraded"],
   },
   {
+    name: "etcd is about to be away",
+    before: facts(),
+    after: facts({ decisions: [decision("Announce", "Outage")] }),
+    want: ["ControlPlaneOutage"],
+  },
+  {
     name: "a machine failed with another Talos",
     before: facts({ intents: [intent("Reboot")] }),
     after: facts({ decisions: [decision("Reboot", "FellBack"), decision("Quarantine", "VersionFailed")] }),

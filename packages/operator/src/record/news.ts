@@ -46,6 +46,7 @@ function begun(before: ClusterFacts, after: ClusterFacts, drained: ReadonlySet<M
 /** How an effect on the configuration of a machine ended. */
 function endOf({ action, reason, machine, message }: DecisionFact): readonly News[] {
   if (machine === undefined) return [];
+  if (action === "Announce") return [{ kind: "cluster", reason: "ControlPlaneOutage", note: message }];
   if (action === "Quarantine") return [{ kind: "failure", reason: "TalosVersionFailed", machine, note: message }];
   if (reason === "Upgraded") return [{ kind: "machine", reason: "MachineUpgraded", machine }];
   if (action === "Reboot" && reason === "Refused") return [];

@@ -8,7 +8,7 @@ export const podType: ResourceType = { group: "", version: "v1", plural: "pods",
 
 /** What is read of a Node. */
 export type NodeObject = KubeObject & {
-  readonly spec?: { readonly unschedulable?: boolean };
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string; readonly effect: string }[] };
   readonly status?: {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];

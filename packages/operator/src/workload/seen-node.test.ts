@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isNodeOf, nodeOf, ownersOf, seenNode } from "./seen-node.ts";
+import { CORDON_MARK, isNodeOf, nodeOf, ownersOf, seenNode } from "./seen-node.ts";
+import type { NodeObject } from "./kinds.ts";
 import type { SeenNode } from "../model/workload.ts";
 
 const uuid = "00112233-4455-6677-8899-aabbccddeeff";
@@ -51,8 +52,27 @@ test("of cloned machines the Node at the address is chosen, or none", () => {
 });
 
 test("a Node is read as far as it tells", () => {
-  assert.deepEqual(seenNode({ metadata: { name: "a" } }), { name: "a", uuid: "", addresses: [], isReady: false, isCordonedByUs: false });
+  assert.deepEqual(seenNode({ metadata: { name: "a" } }), {
+    name: "a",
+    uuid: "",
+    addresses: [],
+    isReady: false,
+    isSchedulable: true,
+    isCordonedByUs: false,
+  });
 });
+
+const taint = (key: string, effect: string): { readonly key: string; readonly effect: string } => ({ key, effect });
+const places: readonly (readonly [string, NodeObject, boolean])[] = [
+  ["a person's cordon", { spec: { unschedulable: true } }, false],
+  ["a cordon of ours", { metadata: { name: "a", annotations: { [CORDON_MARK]: "x" } }, spec: { unschedulable: true } }, true],
+  ["the taint of control planes", { spec: { taints: [taint("node-role.kubernetes.io/control-plane", "NoSchedule")] } }, false],
+  ["a taint that evicts", { spec: { taints: [taint("example.org/gpu", "NoExecute")] } }, false],
+  ["a taint that only advises", { spec: { taints: [taint("example.org/slow", "PreferNoSchedule")] } }, true],
+  ["what its conditions say", { spec: { taints: [taint("node.kubernetes.io/not-ready", "NoExecute")] } }, true],
+];
+for (const [title, one, expected] of places)
+  test(`whether pods go to a Node: ${title}`, () => assert.equal(seenNode(one).isSchedulable, expected));
 
 test("Nodes and machines that fit are found as if each were held against each", () => {
   // Few of a kind, so that they share UUIDs and addresses; one in the other byte order, one of a vendor, none.

@@ -17,9 +17,20 @@ export function seenNode(node: NodeObject): SeenNode {
     uuid: (node.status?.nodeInfo?.systemUUID ?? "").toLowerCase(),
     addresses: (node.status?.addresses ?? []).map(({ address }) => canonicalAddress(address)),
     isReady: (node.status?.conditions ?? []).some(({ type, status }) => type === "Ready" && status === "True"),
+    isSchedulable: isSchedulable(node),
     isCordonedByUs: node.metadata?.annotations?.[CORDON_MARK] !== undefined,
     ...(node.status?.nodeInfo?.osImage === undefined ? {} : { osImage: node.status.nodeInfo.osImage.slice(0, LONGEST_OS_IMAGE) }),
   };
+}
+
+/** Of Kubernetes itself, for what the Node's conditions and its cordon say anyway. */
+const OF_CONDITIONS = "node.kubernetes.io/";
+
+/** Pods that tolerate nothing may be placed on it when it is ready, and without a cordon of ours. */
+function isSchedulable({ metadata, spec }: NodeObject): boolean {
+  const isCordoned = spec?.unschedulable === true && metadata?.annotations?.[CORDON_MARK] === undefined;
+  const kept = (spec?.taints ?? []).filter(({ key }) => !key.startsWith(OF_CONDITIONS));
+  return !isCordoned && kept.every(({ effect }) => effect === "PreferNoSchedule");
 }
 
 /**

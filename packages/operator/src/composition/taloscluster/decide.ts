@@ -289,6 +289,7 @@ const OF_CONTROL_PLANE: readonly string[] = [
   annotations.abandonMachine,
   annotations.acceptIdentity,
   annotations.adopt,
+  annotations.approveOutage,
   annotations.approveReprovision,
   annotations.confirmReset,
   annotations.importApprove,

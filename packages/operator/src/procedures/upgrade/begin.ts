@@ -2,6 +2,7 @@ import { machineApiFacts } from "@talos-operator/talos/client";
 import { elapsedMs } from "../../elapsed.ts";
 import { isReadyNode } from "../../assess/machine-state.ts";
 import { readyToDisturb } from "../../disruption/drain.ts";
+import { isPodTaken } from "../../disruption/other-node.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { INSTALL_MS } from "../../effects/install-talos.ts";
@@ -14,7 +15,6 @@ import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./time
 import { slotFor } from "./slot-for.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig } from "../../model/config.ts";
-import type { MachineName } from "../../model/machine.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 import type { Begun, Candidate } from "./candidate.ts";
@@ -111,10 +111,6 @@ function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate
   return { kind: "open", intent, action: [{ kind: "InstallTalos", ...target, ...versions, image }] };
 }
 
-function hasOtherNode({ machines }: Assessment, name: MachineName): boolean {
-  return machines.some(({ declared, isMember, isReady }) => declared.name !== name && isMember && isReady);
-}
-
 /** Drained first, under no intent; the intent of the boot ends the drain. */
 function boot(
   assessed: Assessment,
@@ -128,7 +124,7 @@ function boot(
   const { seen } = assessed;
   const { name, hop } = candidate;
   // Pods have nowhere to go where no other Node takes any.
-  const drain = hasOtherNode(assessed, name) ? readyToDisturb(assessed, name) : ({ kind: "ready" } as const);
+  const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name) : ({ kind: "ready" } as const);
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };
   if (drain.kind === "wait") return { kind: "act", says: drain.message, actions: [] };
   const intent: UpgradeIntent = {

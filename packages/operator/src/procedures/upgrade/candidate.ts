@@ -13,6 +13,6 @@ export interface Candidate {
 
 /** What a machine does now. */
 export type Begun =
-  | { readonly kind: "hold"; readonly why: string; readonly actions?: readonly Action[]; readonly needsPerson?: true }
+  | { readonly kind: "hold"; readonly why: string; readonly actions?: readonly Action[]; readonly needsPerson?: true | "outage" }
   | { readonly kind: "act"; readonly says: string; readonly actions: readonly Action[] }
   | { readonly kind: "open"; readonly intent: UpgradeIntent; readonly action: readonly Action[] };

@@ -6,6 +6,7 @@ import { isSameVersion } from "../../effects/demand-talos.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { intentsThatFit } from "../../record/room.ts";
 import { isUpgrade, openRun, upgradeIntents } from "../../record/upgrades.ts";
+import { outageOf } from "./outage.ts";
 import { notBack } from "./not-back.ts";
 import { withRun } from "./run.ts";
 import { wordsOf } from "./words.ts";
@@ -36,14 +37,18 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
   const draft = new FactsDraft(facts);
   const actions: Action[] = [];
   const says: string[] = busy === "" ? [] : [busy];
-  let needsPerson = false;
-  for (const { name, begun } of chosen) {
+  let reason: UpgradeStep["reason"];
+  for (const { name, begun, outage } of chosen) {
     if (begun.kind === "open") {
       draft.open(begun.intent);
+      if (outage !== undefined && begun.intent.what !== "Reboot")
+        draft.decide({ at: assessed.seen.now, action: "Announce", reason: "Outage", machine: name, message: outage });
       draft.decide({ at: assessed.seen.now, action: begun.intent.what, reason: "VersionAsked", machine: name, message: begun.intent.why });
       says.push(`${wordsOf(begun.intent)}.`);
     } else says.push(begun.kind === "hold" ? `${name} is next: ${begun.why}.` : begun.says);
-    needsPerson ||= begun.kind === "hold" && begun.needsPerson === true;
+    if (outage !== undefined) says.push(outage);
+    if (begun.kind === "hold" && begun.needsPerson !== undefined)
+      reason = begun.needsPerson === "outage" ? "ApprovalRequired" : "UpgradeWaits";
   }
   const opened = draft.facts();
   const next = opened === facts ? facts : withRun(assessed, opened, hop);
@@ -53,8 +58,8 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
   return {
     facts: next,
     actions,
-    kind: needsPerson ? "stopped" : isActive ? "running" : "held",
-    reason: needsPerson || !isActive ? "UpgradeWaits" : "Upgrading",
+    kind: reason !== undefined ? "stopped" : isActive ? "running" : "held",
+    reason: reason ?? (isActive ? "Upgrading" : "UpgradeWaits"),
     says: [...says, ...(left > 0 ? [`${left} more machine(s) follow.`] : [])].join(" "),
   };
 }
@@ -78,28 +83,26 @@ function candidatesOf(assessed: Assessment, hop: TalosHop): readonly Candidate[]
     .toSorted((a, b) => weight(a) - weight(b) || (a.name < b.name ? -1 : 1));
 }
 
-function chooseControlPlane(
-  assessed: Assessment,
-  facts: ClusterFacts,
-  all: readonly Candidate[],
-): readonly { readonly name: string; readonly begun: Begun }[] {
+/** Whose turn it is, with what is done; `outage` = what is told of it first. */
+interface Turn {
+  readonly name: string;
+  readonly begun: Begun;
+  readonly outage?: string;
+}
+
+function chooseControlPlane(assessed: Assessment, facts: ClusterFacts, all: readonly Candidate[]): readonly Turn[] {
   if (upgradeIntents(facts).length > 0) return [];
   const [first] = all;
   if (first === undefined) return [];
-  const other = notBack(assessed, first.name);
-  const begun: Begun =
-    other === undefined
-      ? begin(assessed, facts, first)
-      : { kind: "hold", why: `${other.declared.name} is not ready, and comes back first` };
-  return [{ name: first.name, begun }];
+  const { name } = first;
+  const other = notBack(assessed, name);
+  if (other !== undefined) return [{ name, begun: { kind: "hold", why: `${other.declared.name} is not ready, and comes back first` } }];
+  const outage = outageOf(assessed, first.machine);
+  if (outage.kind === "unapproved") return [{ name, begun: { kind: "hold", why: outage.why, needsPerson: "outage" } }];
+  return [{ name, begun: begin(assessed, facts, first), ...(outage.kind === "announced" ? { outage: outage.says } : {}) }];
 }
 
-function chooseWorkers(
-  assessed: Assessment,
-  facts: ClusterFacts,
-  hop: TalosHop,
-  all: readonly Candidate[],
-): readonly { readonly name: string; readonly begun: Begun }[] {
+function chooseWorkers(assessed: Assessment, facts: ClusterFacts, hop: TalosHop, all: readonly Candidate[]): readonly Turn[] {
   const budgets = poolBudgets(assessed);
   const isProven = assessed.machines.some(
     (machine) =>
@@ -113,7 +116,7 @@ function chooseWorkers(
   const under = upgradeIntents(facts).length;
   const most = isProven ? Number.POSITIVE_INFINITY : 1;
   const margin = controlPlaneMargin(assessed, facts);
-  const chosen: { readonly name: string; readonly begun: Begun }[] = [];
+  const chosen: Turn[] = [];
   let places = 0;
   for (const one of isProven ? all : all.slice(0, 1)) {
     if (under + places >= most) break;
@@ -134,7 +137,7 @@ function chooseWorkers(
     const begun = begin(assessed, facts, one);
     chosen.push({ name, begun });
     // One that a person holds up holds up nobody else.
-    if (begun.kind === "hold" && begun.needsPerson === true) continue;
+    if (begun.kind === "hold" && begun.needsPerson !== undefined) continue;
     budgets.take(machine);
     places += 1;
   }

@@ -1,3 +1,4 @@
+import { outageOver } from "./answer-outage.ts";
 import { lifted } from "./quarantine.ts";
 import type { Rule } from "../../model/decision.ts";
 import type { Action } from "../../model/effect.ts";
@@ -20,6 +21,8 @@ export const upgradeTalos: Rule = {
     });
     const lift = lifted(assessed, facts);
     if (lift !== undefined) return { actions: [write(lift.facts, "QuarantineLifted"), lift.answer] };
+    const over = outageOver(assessed, facts);
+    if (over !== undefined) return { actions: [over] };
     const actions = [...(upgrade.facts === facts ? [] : [write(upgrade.facts, "UpgradeStep")]), ...upgrade.actions];
     return actions.length === 0 ? undefined : { actions, requeueAfterMs: SOON_MS };
   },

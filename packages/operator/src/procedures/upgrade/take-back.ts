@@ -1,6 +1,8 @@
 import { readyToDisturb } from "../../disruption/drain.ts";
+import { isPodTaken } from "../../disruption/other-node.ts";
 import { poolBudgets } from "../../disruption/pool-budget.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
+import { outageOf } from "./outage.ts";
 import { notBack } from "./not-back.ts";
 import { WELL_WITHIN_MS } from "./times.ts";
 import { whatElseIsOpen } from "./what-else-is-open.ts";
@@ -30,9 +32,11 @@ export function takeBack(assessed: Assessment, facts: ClusterFacts, machine: Ass
   if (away !== undefined) return step(`${away.declared.name} is not ready, and comes back first`);
   const place = role === "worker" ? poolBudgets(assessed).placeFor(machine, "upgrade") : undefined;
   if (place?.kind === "none") return step(`${place.count} of at most ${place.limit} machine(s) of its pool are down`);
+  const outage = outageOf(assessed, machine);
+  if (outage.kind === "unapproved") return { ...step(outage.why), kind: "stopped", reason: "ApprovalRequired" };
   const slot = slotFor(assessed, facts, { machine, name });
   if (slot?.kind === "hold") return step(slot.why, slot.actions);
-  const drain = readyToDisturb(assessed, name);
+  const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name) : ({ kind: "ready" } as const);
   if (drain.kind !== "ready") return step(drain.message.replace(/\.$/, ""), drain.kind === "act" ? drain.actions : []);
   const intent: UpgradeIntent = {
     machine: name,
@@ -50,6 +54,8 @@ export function takeBack(assessed: Assessment, facts: ClusterFacts, machine: Ass
   };
   const draft = new FactsDraft(facts);
   draft.open(intent);
+  if (outage.kind === "announced")
+    draft.decide({ at: seen.now, action: "Announce", reason: "Outage", machine: name, message: outage.says });
   draft.decide({ at: seen.now, action: "Reboot", reason: "Withdrawn", machine: name, message: intent.why });
   return { ...step(""), facts: draft.facts() };
 }
