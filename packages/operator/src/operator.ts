@@ -209,6 +209,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       releases: createReleases(client, clock, log, options.releases),
       dialer: createCheckedDialer(talos, names, hosts, clock),
       ...(workloads === undefined ? {} : { workloads }),
+      ...(options.pod === undefined ? {} : { pod: options.pod }),
       keys,
       events,
       leading,

@@ -1,3 +1,4 @@
+import type { OwnPod } from "./model/workload.ts";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import type {
   KubeTransport,
@@ -70,6 +71,8 @@ export interface AddonDependencies {
 export interface OperatorOptions {
   /** Name of this process in leases, intents and events. Unique. Default: `talos-operator-` and eight random hex digits. */
   readonly identity?: string;
+  /** The pod that this process runs in: a cluster that it manages may be the one that it runs in. Default: it runs in none. */
+  readonly pod?: OwnPod;
   /** How this process gets the right to act. `false`: it is the only one that ever works on this API, as in a demo. Default: the lease of the published operator in namespace `default`. */
   readonly leaderElection?: LeaderElectionOptions | false;
   /** Watch this namespace alone. Default: all. */

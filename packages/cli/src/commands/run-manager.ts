@@ -3,7 +3,7 @@ import { isDnsLabel } from "@talos-operator/api";
 import { createKubeClient, createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
 import { createAddonJobRunner, createBackupJobRunner, noWorkersForHelm } from "@talos-operator/operator";
-import type { AddonDependencies, BackupDependencies } from "@talos-operator/operator";
+import type { AddonDependencies, BackupDependencies, OperatorOptions } from "@talos-operator/operator";
 import type { KubeTransport, Logger } from "@talos-operator/ports";
 import { mkdtempSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -22,6 +22,7 @@ import { untilAborted } from "../process/until-aborted.ts";
 import type { AddonJobSettings } from "../settings/addon-job.ts";
 import type { BackupJobSettings } from "../settings/backup-job.ts";
 import { readSettings } from "../settings/read-settings.ts";
+import type { Settings } from "../settings/read-settings.ts";
 
 /** A new leader takes over within six seconds instead of seventeen, for seven times the renewals. */
 const FAST_LEASE = { leaseDurationMs: 5000, renewDeadlineMs: 3500, retryPeriodMs: 1000 };
@@ -143,6 +144,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
       allowLoopbackMachines: booleanFlag(flags, "allow-loopback-machines"),
       requireMaintenanceFingerprint: booleanFlag(flags, "require-maintenance-fingerprint"),
       ...(registries === undefined ? {} : { installerRegistries: registries }),
+      ...podOf(settings.values),
       ...(releases === "" ? {} : { releases: { namespace, name: releases } }),
       leaderElection: booleanFlag(flags, "leader-elect")
         ? { namespace: leaseNamespace ?? namespace, ...(booleanFlag(flags, "fast-failover") ? FAST_LEASE : {}) }
@@ -166,4 +168,9 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
     keys.close();
     kube.close();
   }
+}
+
+/** The pod that this process runs in; a part of its name is none. */
+function podOf({ podName: name, podNamespace: namespace, podUid: uid }: Settings["values"]): Partial<Pick<OperatorOptions, "pod">> {
+  return name === "" || namespace === "" || uid === "" ? {} : { pod: { namespace, name, uid } };
 }

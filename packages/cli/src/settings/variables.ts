@@ -83,6 +83,9 @@ export const variables = {
     readCount(0, 100_000),
     "clusters and pools whose conditions are told by name in talos_operator_object_condition; 0: none",
   ),
+  podName: variable("POD_NAME", "", readText, "pod that this process runs in, with POD_NAMESPACE and POD_UID; empty: it runs in none"),
+  podNamespace: variable("POD_NAMESPACE", "", readText, "its namespace"),
+  podUid: variable("POD_UID", "", readText, "its UID: a cluster that has such a pod is the one that this process runs in"),
   backupJob: variable(
     "BACKUP_JOB",
     "",

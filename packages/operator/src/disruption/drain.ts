@@ -40,8 +40,10 @@ const DEAD_AFTER_MS = 60_000;
  *
  * Ready without a drain: before there is a Kubernetes, while the whole cluster goes, on a machine that is dead (its pods cannot be moved, and a dead
  * machine must not hold up its own replacement), and where a person or the policy says so.
+ *
+ * @param keepsItself the pod of this process stays: it goes under the intent that follows
  */
-export function readyToDisturb(assessed: Assessment, name: MachineName): DrainAnswer {
+export function readyToDisturb(assessed: Assessment, name: MachineName, keepsItself?: true): DrainAnswer {
   const { seen } = assessed;
   const facts = factsOf(seen);
   const machine = assessed.byName.get(name);
@@ -65,7 +67,8 @@ export function readyToDisturb(assessed: Assessment, name: MachineName): DrainAn
   const before = drain === undefined ? cordonedBefore(assessed, name) : undefined;
   if (before !== undefined) return { kind: "wait", message: `${name} is drained once the Node of ${before} is schedulable again.` };
   const ifUuid = machineFact(facts, name)?.uuid ?? "";
-  return { kind: "act", actions: [{ kind: "CordonAndDrain", machine: name, address: machine.declared.address, ifUuid }], message };
+  const drainIt = { kind: "CordonAndDrain", machine: name, address: machine.declared.address, ifUuid } as const;
+  return { kind: "act", actions: [keepsItself === undefined ? drainIt : { ...drainIt, keepsItself }], message };
 }
 
 const ready: DrainAnswer = { kind: "ready" };

@@ -11,7 +11,13 @@ import { placeOf, workloadOf } from "./tend-nodes.ts";
 declare module "../model/effect.ts" {
   interface EffectParameters {
     /** Begins, or keeps going, the drain of the machine's Node. It runs beside the passes and wakes the cluster. */
-    CordonAndDrain: { readonly machine: MachineName; readonly address: string; readonly ifUuid: string };
+    CordonAndDrain: {
+      readonly machine: MachineName;
+      readonly address: string;
+      readonly ifUuid: string;
+      /** The pod of this process stays. */
+      readonly keepsItself?: true;
+    };
   }
 }
 
@@ -29,9 +35,10 @@ export const cordonAndDrain = defineEffect("CordonAndDrain", {
   },
   carryOut({ action, effects }, { record }) {
     const { session, log, guard } = effects;
-    const { machine, address, ifUuid } = action;
+    const { machine, address, ifUuid, keepsItself } = action;
+    const keeps = keepsItself === undefined ? {} : { keepsItself };
     workloadOf(effects).ask(
-      { machine, address, uuid: ifUuid, why: `${effects.seen.controlPlane.metadata.name}/${machine}` },
+      { machine, address, uuid: ifUuid, ...keeps, why: `${effects.seen.controlPlane.metadata.name}/${machine}` },
       {
         // The machine itself says under which name it registers; the certificate on this connection proves that it is one of the cluster's.
         nodeName: async () => {

@@ -14,6 +14,7 @@ export { deleteMachine } from "./delete-machine.ts";
 export { deleteNode } from "./delete-node.ts";
 export { deleteRecord } from "./delete-record.ts";
 export { disarmAlarms } from "./disarm-alarms.ts";
+export { evictOperator } from "./evict-operator.ts";
 export { followEndpoint } from "./follow-endpoint.ts";
 export { forfeitLeadership } from "./forfeit-leadership.ts";
 export { keepConfig } from "./keep-config.ts";

@@ -45,6 +45,10 @@ function within(
     ask: (_request: unknown, ports: { readonly demand: () => Promise<unknown> }) => (asked = ports),
     use: async (_user: unknown, _place: unknown, work: (client: KubeClient, timeoutMs: number) => Promise<unknown>) =>
       work(createKubeClient(api.transport()), 1_000),
+    evictItself: async (_node: string, _place: unknown, demand: () => Promise<number>) => {
+      await demand();
+      api.put("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "evicted" } } as KubeObject);
+    },
     released: () => undefined,
     staleNodes: () => undefined,
   };
@@ -131,18 +135,26 @@ describe("each check of an effect on Nodes", () => {
     readonly live?: ClusterFacts;
     readonly over?: object;
   }
-  const rows: { readonly [K in "CordonAndDrain" | "Uncordon" | "DeleteNode"]: readonly [ActionOf<K>, Readonly<Record<CheckOf<K>, Row>>] } =
-    {
-      CordonAndDrain: [
-        { kind: "CordonAndDrain", ...target },
-        { unpaused: { over: paused }, sameMachine: { live: another }, noIntent: { live: open } },
-      ],
-      Uncordon: [
-        { kind: "Uncordon", node: "a", ...target },
-        { unpaused: { over: paused }, noIntent: { live: open } },
-      ],
-      DeleteNode: [{ kind: "DeleteNode", machine: gone.name, node: "a" }, { unpaused: { over: paused } }],
-    };
+  const rows: {
+    readonly [K in "CordonAndDrain" | "Uncordon" | "DeleteNode" | "EvictOperator"]: readonly [
+      ActionOf<K>,
+      Readonly<Record<CheckOf<K>, Row>>,
+    ];
+  } = {
+    CordonAndDrain: [
+      { kind: "CordonAndDrain", ...target },
+      { unpaused: { over: paused }, sameMachine: { live: another }, noIntent: { live: open } },
+    ],
+    Uncordon: [
+      { kind: "Uncordon", node: "a", ...target },
+      { unpaused: { over: paused }, noIntent: { live: open } },
+    ],
+    DeleteNode: [{ kind: "DeleteNode", machine: gone.name, node: "a" }, { unpaused: { over: paused } }],
+    EvictOperator: [
+      { kind: "EvictOperator", machine: one.name, node: "a" },
+      { unpaused: { live: open, over: paused }, boots: {} },
+    ],
+  };
   /** Something was asked of the cluster, and what goes on beside the pass was let. */
   const isDone = async (action: Action, { live = known, over = {} }: Row, missing: readonly string[]): Promise<boolean> => {
     const { effects, api, demand, hasAsked } = within(live, { uuid: action.kind === "DeleteNode" ? gone.uuid : one.uuid });

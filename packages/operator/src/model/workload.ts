@@ -68,8 +68,25 @@ export interface NodeOwner {
   readonly address: string;
 }
 
+/** The pod that this process runs in, as its Deployment tells it. */
+export interface OwnPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Whether this process runs in the managed cluster itself: its pod is there under its own UID. */
+export type OwnNode =
+  /** Its API has not said. */
+  | { readonly kind: "unknown" }
+  | { readonly kind: "elsewhere" }
+  /** On the Node of this name. */
+  | { readonly kind: "here"; readonly name: string };
+
 /** The Nodes of the managed cluster as last listed. */
 export interface SeenNodes {
+  /** Absent = this process runs in no pod. */
+  readonly own?: OwnNode;
   /** When they were last asked for, answered or not. Milliseconds since the epoch. */
   readonly at: number;
   /** `undefined` = nobody answered yet. */

@@ -21,6 +21,7 @@ import type { MachineFact, MachinePlace } from "../model/record.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { Decision, Plan, Rule } from "../model/decision.ts";
 import type { MachineRules } from "../observe/observe-ports.ts";
+import type { OwnPod } from "../model/workload.ts";
 import type { SentEffect } from "../model/observation.ts";
 import type { IdentityKind } from "../model/assessment.ts";
 import type { StoppedMachine } from "../model/plans.ts";
@@ -33,6 +34,8 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly dialer: TalosDialer;
   /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
   readonly workloads?: WorkloadDialer;
+  /** The pod that this process runs in; absent: none. */
+  readonly pod?: OwnPod;
   readonly keys: Keys;
   readonly events: Telling;
   readonly leading: Leading;

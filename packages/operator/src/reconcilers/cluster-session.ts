@@ -15,6 +15,7 @@ import type { Turnstile } from "../looking/turnstile.ts";
 import { Pulse } from "../looking/pulse.ts";
 import { Watcher } from "../looking/watcher.ts";
 import { ClusterWorkload } from "../workload/cluster-workload.ts";
+import type { OwnPod } from "../model/workload.ts";
 import { ClusterCertificates } from "../workload/kubelet-certificates/cluster-certificates.ts";
 import { AdoptionReadings } from "../procedures/import/adoption.ts";
 import type { HeldBundle } from "../procedures/import/adoption.ts";
@@ -63,7 +64,8 @@ export interface SessionPorts {
   /** Clusters whose keys are being made; shared by all clusters. */
   readonly makingKeys: Set<object>;
   /** To the API of the cluster itself; `undefined` = its Nodes are left alone. */
-  readonly workload?: { readonly dialer: WorkloadDialer; readonly keys: Keys; readonly wake: () => void } | undefined;
+  readonly workload?:
+    { readonly dialer: WorkloadDialer; readonly keys: Keys; readonly pod?: OwnPod | undefined; readonly wake: () => void } | undefined;
 }
 
 const KEY_NEWS_MS = 1_000;

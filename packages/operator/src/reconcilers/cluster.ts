@@ -262,12 +262,12 @@ function newOfPools(cluster: Cluster, assessed: Assessment, decision: Decision, 
 
 /** Sessions of clusters, which share what limits a process: looks at once, and readings of configurations. */
 function sessionOpener(options: BrainOptions, wake: (key: ObjectKey, afterMs: number) => void): (key: ObjectKey) => ClusterSession {
-  const { dialer, clock, timers, random, keys, workloads } = options;
+  const { dialer, clock, timers, random, keys, workloads, pod } = options;
   const gate = new LookGate(timers);
   const turnstile = new Turnstile(CONFIG_READINGS);
   const makingKeys = new Set<object>();
   return (key) => {
-    const workload = workloads === undefined ? {} : { workload: { dialer: workloads, keys, wake: () => wake(key, 0) } };
+    const workload = workloads === undefined ? {} : { workload: { dialer: workloads, keys, pod, wake: () => wake(key, 0) } };
     const session = new ClusterSession({ dialer, clock, timers, random, gate, turnstile, makingKeys, ...workload }, (name, look) => {
       wake(key, session.isMeetingMachines() ? FIRST_LOOKS_TOGETHER_MS : 0);
       options.onLook({ namespace: key.namespace, name }, look);

@@ -3,12 +3,13 @@ import { elapsedMs } from "../elapsed.ts";
 import { isEffectError } from "../errors.ts";
 import { runDrain } from "./drain-run.ts";
 import type { DrainPorts } from "./drain-run.ts";
-import { nodeType } from "./kinds.ts";
-import type { NodeObject } from "./kinds.ts";
+import { evict } from "./evict.ts";
+import { nodeType, podType } from "./kinds.ts";
+import type { NodeObject, PodObject } from "./kinds.ts";
 import { seenNode } from "./seen-node.ts";
 import { openWorkloadApi } from "./workload-api.ts";
 import type { WorkloadApi, WorkloadPlace, WorkloadPorts, WorkloadUser } from "./workload-api.ts";
-import type { DrainState, NodeOwner, SeenDrain, SeenNode, SeenNodes } from "../model/workload.ts";
+import type { DrainState, NodeOwner, OwnPod, SeenDrain, SeenNode, SeenNodes } from "../model/workload.ts";
 
 /** A drain that no rule has asked for in this time is given up. */
 const WANTED_MS = 60_000;
@@ -22,6 +23,8 @@ const CALL_MS = 5_000;
 /** What a drain is about. */
 export interface DrainRequest extends NodeOwner {
   readonly machine: string;
+  /** The pod of this process stays: it goes when what follows the drain is written down. */
+  readonly keepsItself?: true;
   readonly why: string;
 }
 
@@ -40,14 +43,15 @@ interface Running {
  * waits for them; they wake it when they have something new to tell.
  */
 export class ClusterWorkload {
-  readonly #ports: WorkloadPorts & { readonly timers: Timers };
+  readonly #ports: WorkloadPorts & { readonly timers: Timers; readonly pod?: OwnPod | undefined };
   readonly #wake: () => void;
   readonly #drains = new Map<string, Running>();
   #nodes: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true, cordoned: new Map() };
   #isClosed = false;
 
-  constructor(ports: WorkloadPorts & { readonly timers: Timers }, wake: () => void) {
+  constructor(ports: WorkloadPorts & { readonly timers: Timers; readonly pod?: OwnPod | undefined }, wake: () => void) {
     this.#ports = ports;
+    if (ports.pod !== undefined) this.#nodes = { ...this.#nodes, own: { kind: "unknown" } };
     this.#wake = wake;
   }
 
@@ -68,7 +72,11 @@ export class ClusterWorkload {
   }
 
   /** Begins a drain, or keeps it going; one that has ended is run again. */
-  ask({ machine, why, ...owner }: DrainRequest, ports: Pick<DrainPorts, "nodeName" | "demand" | "log">, place: WorkloadPlace): void {
+  ask(
+    { machine, why, keepsItself, ...owner }: DrainRequest,
+    ports: Pick<DrainPorts, "nodeName" | "demand" | "log">,
+    place: WorkloadPlace,
+  ): void {
     if (this.#isClosed) return;
     const { clock, timers } = this.#ports;
     const known = this.#drains.get(machine);
@@ -91,6 +99,7 @@ export class ClusterWorkload {
     };
     const run = runDrain(owner, why, {
       ...ports,
+      ...(keepsItself === true && this.#ports.pod !== undefined ? { stays: this.#ports.pod.uid } : {}),
       clock,
       timers,
       signal: drain.abort.signal,
@@ -135,6 +144,16 @@ export class ClusterWorkload {
     void this.#list(place, log);
   }
 
+  /** Evicts the pod of this process, which ends it: what goes on is written down for the next one. */
+  async evictItself(node: string, place: WorkloadPlace, demand: () => Promise<number>): Promise<void> {
+    const { pod } = this.#ports;
+    if (pod === undefined) return;
+    await this.use({ kind: "node", name: node }, place, async (client, timeoutMs) => {
+      const options = { timeoutMs: Math.min(timeoutMs, await demand()) };
+      await evict(client, { apiVersion: "v1", kind: "Pod", metadata: pod }, options);
+    });
+  }
+
   /** Uses the API once, as this user. */
   async use<T>(user: WorkloadUser, place: WorkloadPlace, work: (api: WorkloadApi["client"], timeoutMs: number) => Promise<T>): Promise<T> {
     const api = await this.#open(user, place);
@@ -163,12 +182,24 @@ export class ClusterWorkload {
     if (!this.#isClosed) this.#wake();
   }
 
+  /** A pod stays on its Node, and this process in its pod: what was found once is so. */
+  async #findItself(client: WorkloadApi["client"], timeoutMs: number): Promise<void> {
+    const { pod } = this.#ports;
+    if (pod === undefined || this.#nodes.own?.kind !== "unknown") return;
+    const { namespace, name, uid } = pod;
+    const { items } = await client.resource<PodObject>(podType).list({ namespace, fieldSelector: `metadata.name=${name}`, timeoutMs });
+    const found = items.find(({ metadata }) => metadata?.uid === uid)?.spec?.nodeName;
+    this.#nodes = { ...this.#nodes, own: found === undefined ? { kind: "elsewhere" } : { kind: "here", name: found } };
+  }
+
   async #list(place: WorkloadPlace, log: Logger): Promise<void> {
     let nodes: readonly SeenNode[] | undefined;
     try {
-      nodes = await this.use({ kind: "nodes" }, place, async (client, timeoutMs) =>
-        (await client.resource<NodeObject>(nodeType).list({ timeoutMs })).items.map((node) => seenNode(node)),
-      );
+      nodes = await this.use({ kind: "nodes" }, place, async (client, timeoutMs) => {
+        const { items } = await client.resource<NodeObject>(nodeType).list({ timeoutMs });
+        await this.#findItself(client, timeoutMs);
+        return items.map((node) => seenNode(node));
+      });
     } catch (thrown) {
       const err = thrown instanceof Error ? thrown.message : "unknown";
       if (!isEffectError(thrown)) log.debug({ action: "LookAtNodes", err }, "The cluster's own API tells no Nodes now");

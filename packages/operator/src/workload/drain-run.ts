@@ -46,6 +46,8 @@ export interface DrainPorts {
   readonly timers: Timers;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** UID of a pod that does not have to leave; absent = none. */
+  readonly stays?: string;
   /** Told at every step; says the same again where nothing changed. */
   report(state: DrainState): void;
   /** Told after every pause. */
@@ -132,7 +134,10 @@ class DrainRun {
       this.#ports.cordoned(name);
     }
     const { items } = await client.resource<PodObject>(podType).list({ fieldSelector: `spec.nodeName=${name}`, ...options });
-    const { toEvict, leaving } = podsToLeave(items, name);
+    const { toEvict, leaving } = podsToLeave(
+      items.filter(({ metadata }) => metadata?.uid === undefined || metadata.uid !== this.#ports.stays),
+      name,
+    );
     if (toEvict.length + leaving.length === 0) return this.#end({ kind: "drained", at: this.#ports.clock.now() });
     const blocked: BlockedPod[] = [];
     let askedToWaitMs = 0;

@@ -124,7 +124,7 @@ function boot(
   const { seen } = assessed;
   const { name, hop } = candidate;
   // Pods have nowhere to go where no other Node takes any.
-  const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name) : ({ kind: "ready" } as const);
+  const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name, true) : ({ kind: "ready" } as const);
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };
   if (drain.kind === "wait") return { kind: "act", says: drain.message, actions: [] };
   const intent: UpgradeIntent = {

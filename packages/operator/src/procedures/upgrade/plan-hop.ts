@@ -6,6 +6,8 @@ import { isSameVersion } from "../../effects/demand-talos.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { intentsThatFit } from "../../record/room.ts";
 import { isUpgrade, openRun, upgradeIntents } from "../../record/upgrades.ts";
+import { ownMachine } from "../../disruption/own-node.ts";
+import { lookAtNodes } from "./look-again.ts";
 import { outageOf } from "./outage.ts";
 import { notBack } from "./not-back.ts";
 import { withRun } from "./run.ts";
@@ -19,16 +21,19 @@ import type { UpgradeStep } from "../../model/plans.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { Candidate, Begun } from "./candidate.ts";
 
+const ITSELF_UNKNOWN = "An upgrade waits until the cluster's own API says whether this operator runs in it.";
+
 export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop): UpgradeStep {
   const open = upgradeIntents(facts);
   const all = candidatesOf(assessed, hop);
   const others = open.filter(({ role, talosVersion }) => role !== hop.role || !isSameVersion(talosVersion, hop.version));
   const busy = open.length === 0 ? "" : `${open.map(wordsOf).join("; ")}.`;
-  const held = others.length > 0 ? busy : whatElseIsOpen(assessed, facts);
+  const isUnknown = open.length === 0 && ownMachine(assessed).kind === "unknown";
+  const held = others.length > 0 ? busy : isUnknown ? ITSELF_UNKNOWN : whatElseIsOpen(assessed, facts);
   if (held !== undefined)
     return {
       facts,
-      actions: [],
+      actions: isUnknown ? lookAtNodes(assessed) : [],
       kind: open.length > 0 ? "running" : "held",
       reason: open.length > 0 ? "Upgrading" : "UpgradeWaits",
       says: held,
@@ -68,8 +73,10 @@ function candidatesOf(assessed: Assessment, hop: TalosHop): readonly Candidate[]
   const view = assessed.etcdMembership;
   const leads = ({ look }: AssessedMachine): boolean =>
     view.kind === "known" && look.kind === "running" && look.etcd?.localMember !== undefined && look.etcd.localMember === view.leader;
+  const own = ownMachine(assessed);
+  const isOwn = ({ declared: { name } }: AssessedMachine): boolean => own.kind === "here" && own.machine === name;
   const weight = ({ machine, isInstalled }: Candidate): number =>
-    isInstalled ? 0 : machine.drain !== undefined ? 1 : leads(machine) ? 3 : 2;
+    isInstalled ? 0 : machine.drain !== undefined ? 1 : isOwn(machine) ? 4 : leads(machine) ? 3 : 2;
   return hop.machines
     .flatMap((one): readonly Candidate[] => {
       const machine = assessed.byName.get(one.name);

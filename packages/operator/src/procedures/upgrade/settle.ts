@@ -13,6 +13,8 @@ import type { Ending } from "../configure/config-intents.ts";
 import { configOf, progressOf } from "./evidence.ts";
 import type { Progress } from "./evidence.ts";
 import { notBack } from "./not-back.ts";
+import { lookAtNodes } from "./look-again.ts";
+import { leavesFirst } from "./leaves-first.ts";
 import { imageFor } from "./image.ts";
 import { mayRollBack } from "./may-roll-back.ts";
 import { quarantined } from "./quarantine.ts";
@@ -22,9 +24,6 @@ import type { Assessment } from "../../model/assessment.ts";
 import type { Rule } from "../../model/decision.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
-
-/** While a Node is awaited the Nodes are listed so often. Milliseconds. */
-const NODES_AGAIN_MS = 3_000;
 
 /** How a step of an upgrade goes on. */
 type Step =
@@ -147,7 +146,8 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
     const { provenAt: _provenAt, ...rest } = intent;
     return { kind: "replace", next: rest };
   }
-  if (seen.now <= intent.deadline) return progress.kind === "missing" && progress.isNode ? lookAtNodes(assessed) : wait;
+  if (seen.now <= intent.deadline)
+    return progress.kind === "missing" && progress.isNode ? { kind: "act", actions: lookAtNodes(assessed) } : wait;
   if (progress.kind !== "missing") return failed("it was asked to boot it and does not answer since.", intent, "NotHeardOf");
   return unwellStep(assessed, intent, progress);
 }
@@ -158,12 +158,6 @@ function failed(why: string, intent: UpgradeIntent, reason: Ending["reason"]): S
 }
 
 const withoutInstalled: NonNullable<Ending["fact"]> = ({ installed: _installed, ...rest }) => rest;
-
-function lookAtNodes({ seen }: Assessment): Step {
-  const { nodes } = seen;
-  if (nodes === undefined || nodes.isAsking || elapsedMs(nodes.at, seen.now) < NODES_AGAIN_MS) return wait;
-  return { kind: "act", actions: [{ kind: "LookAtNodes" }] };
-}
 
 /** It shows everything: done when it has done so for the bake time. */
 function bakeStep({ seen }: Assessment, intent: UpgradeIntent): Step {
@@ -186,8 +180,9 @@ function notBootedStep(assessed: Assessment, intent: UpgradeIntent): Step {
       ending: { reason: "Refused", message: `${machine} refused to boot another Talos: ${over?.detail ?? sent.detail}` },
     };
   const why = notSent(seen, word, intent);
-  if (why !== undefined && !seen.sent.has(`ForfeitLeadership/${machine}`))
-    return { kind: "end", ending: { reason: "HeldBack", message: `${machine} was not booted: ${why}.` } };
+  // What goes before the boot was sent: the boot itself follows it.
+  const isBegun = seen.sent.has(`ForfeitLeadership/${machine}`) || sentUnder(seen, "EvictOperator", intent) !== undefined;
+  if (why !== undefined && !isBegun) return { kind: "end", ending: { reason: "HeldBack", message: `${machine} was not booted: ${why}.` } };
   if (seen.now > intent.deadline) return { kind: "end", ending: { reason: "HeldBack", message: `${machine} did not boot.` } };
   return { kind: "act", actions: bootActions(assessed, intent) };
 }
@@ -212,6 +207,8 @@ export function bootActions(
     if (view.kind === "known" && view.voters.length > 1 && view.leader === member)
       return mayAskAgain(seen, forfeitLeadership, machine) ? [{ kind: "ForfeitLeadership", ...target }] : [];
   }
+  const leaving = leavesFirst(assessed, intent);
+  if (leaving !== undefined) return leaving;
   if (intent.what === "Reboot")
     return mayAskAgain(seen, rebootMachine, machine) ? [{ kind: "RebootMachine", ...target, role, ifBootId: bootIdBefore }] : [];
   const image = imageFor(met.declared, talosVersion);

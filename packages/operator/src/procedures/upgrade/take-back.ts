@@ -36,7 +36,7 @@ export function takeBack(assessed: Assessment, facts: ClusterFacts, machine: Ass
   if (outage.kind === "unapproved") return { ...step(outage.why), kind: "stopped", reason: "ApprovalRequired" };
   const slot = slotFor(assessed, facts, { machine, name });
   if (slot?.kind === "hold") return step(slot.why, slot.actions);
-  const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name) : ({ kind: "ready" } as const);
+  const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name, true) : ({ kind: "ready" } as const);
   if (drain.kind !== "ready") return step(drain.message.replace(/\.$/, ""), drain.kind === "act" ? drain.actions : []);
   const intent: UpgradeIntent = {
     machine: name,
