@@ -1,4 +1,4 @@
-import { ownersOf } from "../workload/seen-node.ts";
+import { nodeOf } from "../workload/seen-node.ts";
 import type { Assessment } from "../model/assessment.ts";
 import type { MachineName } from "../model/machine.ts";
 
@@ -11,6 +11,7 @@ export function isPodTaken({ machines, seen }: Assessment, name: MachineName): b
   return machines.some(({ declared, fact, isMember, isReady }) => {
     if (declared.name === name || !isMember || !isReady) return false;
     if (nodes === undefined || fact === undefined) return true;
-    return nodes.some((node) => node.isSchedulable !== false && ownersOf([fact], node).length > 0);
+    const node = nodeOf(nodes, fact);
+    return node !== undefined && node.isSchedulable !== false;
   });
 }

@@ -1,4 +1,4 @@
-import { ownersOf } from "../workload/seen-node.ts";
+import { nodeOf } from "../workload/seen-node.ts";
 import { onceFor } from "../assess/once.ts";
 import type { Assessment } from "../model/assessment.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -14,11 +14,9 @@ export type OwnMachine =
 export const ownMachine = onceFor(({ seen, machines }: Assessment): OwnMachine => {
   const { own, nodes = [] } = seen.nodes ?? {};
   if (own === undefined || own.kind !== "here") return own ?? { kind: "elsewhere" };
-  const node = nodes.find(({ name }) => name === own.name);
-  const machine = machines.find(
-    ({ look, fact }) =>
-      (look.kind === "running" && look.nodeName === own.name) ||
-      (node !== undefined && fact !== undefined && ownersOf([fact], node).length > 0),
-  );
+  // A machine tells the name of its Node itself; cloned ones share their UUID.
+  const machine =
+    machines.find(({ look }) => look.kind === "running" && look.nodeName === own.name) ??
+    machines.find(({ fact }) => fact !== undefined && nodeOf(nodes, fact)?.name === own.name);
   return machine === undefined ? { kind: "elsewhere" } : { kind: "here", machine: machine.declared.name, node: own.name };
 });

@@ -255,7 +255,12 @@ export function createOperators({
         metrics,
         ...(runnerFor === undefined ? {} : { backups: { runner: runnerFor(mine), backupDirectory: "/backups" } }),
         ...(addonsFor === undefined ? {} : { addons: { runner: addonsFor(mine) } }),
-        options: { allowLoopbackMachines: false, identity, onInvariantBroken },
+        options: {
+          allowLoopbackMachines: false,
+          identity,
+          onInvariantBroken,
+          ...(stage.operatorPod === undefined ? {} : { pod: stage.operatorPod }),
+        },
       });
       void operator.run(stop.signal).catch((error: unknown) => {
         invariants.secrets.inspectText("an error", error instanceof Error ? textOf(error) : String(error));

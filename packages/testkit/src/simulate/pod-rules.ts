@@ -7,13 +7,19 @@ import type { Report } from "./invariants.ts";
 import type { Stage } from "./stage.ts";
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
-type Node = KubeObject & { readonly status?: { readonly addresses?: readonly { readonly address: string }[] } };
+type Node = KubeObject & {
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly object[] };
+  readonly status?: { readonly addresses?: readonly { readonly address: string }[] };
+};
 
 /** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
 const MODE_REBOOT = 0;
 
 /** The default of `talos-operator.dev/drain-timeout`: an API that was silent for so long is not waited for, whatever the policy. */
 const DRAIN_TIMEOUT_MS = 10 * 60_000;
+
+/** So long an operator that runs in the cluster waits for its API, and no longer, before a boot that is written down. */
+const ITSELF_MS = 30_000;
 
 /** Watches what the operator does inside the managed cluster, and to nodes with pods on them. */
 export interface PodRules {
@@ -65,7 +71,12 @@ export function createPodRules(
     const { items: nodes } = await client.resource<Node>(nodeType).list();
     const node = nodes.find((one) => one.status?.addresses?.some((own) => own.address === address) === true)?.metadata?.name;
     const { items: pods } = await client.resource<Pod>(podType).list();
-    const left = pods.filter((pod) => pod.spec?.nodeName === node && pod.metadata?.deletionTimestamp === undefined);
+    // The operator's own pod stays where no other Node takes it.
+    const isStuck =
+      (silentSince !== undefined && now() - silentSince >= ITSELF_MS) ||
+      !nodes.some(({ metadata, spec }) => metadata?.name !== node && spec?.unschedulable !== true && (spec?.taints ?? []).length === 0);
+    const stays = ({ metadata }: Pod): boolean => isStuck && metadata?.uid !== undefined && metadata.uid === stage.operatorPod?.uid;
+    const left = pods.filter((pod) => pod.spec?.nodeName === node && pod.metadata?.deletionTimestamp === undefined && !stays(pod));
     if (node !== undefined && left.length > 0)
       report("WL1", `${effect} goes to ${address} while ${left.map((pod) => pod.metadata?.name ?? "").join(", ")} run on ${node}`);
   }

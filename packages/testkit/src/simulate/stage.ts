@@ -8,6 +8,8 @@ import type { Desired } from "./scenario.ts";
  * deeds of people.
  */
 export interface Stage {
+  /** The pod that operators which start from now on run in; `undefined` = in none. */
+  operatorPod: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
   /** Since when the bundle Secret is away or holds something else, by somebody's hand. */
   bundleGoneSince: number | undefined;
   /** Name of a Secret that is somebody else's, though it is called as one of ours. */
@@ -82,6 +84,7 @@ export function createStage(desired: Desired, deletionPolicy: DeletionPolicy, is
   const lies: { readonly pathEnd: string; readonly status: number; times: number }[] = [];
   let frozen: { readonly over: Promise<void>; readonly end: () => void } | undefined;
   return {
+    operatorPod: undefined,
     bundleGoneSince: undefined,
     takenName: undefined,
     newerRecordSince: undefined,

@@ -122,8 +122,8 @@ describe("the cluster that the operator runs in", () => {
   test("a budget over its pod holds up no boot that is written down", () => {
     const { options, place } = inPod();
     return tell({ timings: demoTimings, operator: options }, async (world) => {
-      await ready(world, cps, []);
-      await place(world, "10.5.0.2");
+      await ready(world, cps, workers);
+      await place(world, "10.5.0.4");
       await world
         .workload()
         .resource(inside.budget)
@@ -133,8 +133,9 @@ describe("the cluster that the operator runs in", () => {
           metadata: { namespace: "default", name: "operator" },
           spec: { minAvailable: 1, selector: { matchLabels: { app: "operator" } } },
         } as KubeObject);
-      await ask(world, "v1.13.10", ["controlPlane"]);
-      await upgraded(world, "v1.13.10", cps);
+      await ask(world, "v1.13.10");
+      await upgraded(world, "v1.13.10", [...cps, ...workers]);
+      assert.ok(world.workloadWrites.some((write) => write.endsWith("/pods/operator/eviction")));
       assert.deepEqual(await podNames(world), ["operator"]);
     });
   });

@@ -15,7 +15,7 @@ import { networkSettings } from "./network-settings.ts";
 import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
 import { writtenConfigs } from "./written-configs.ts";
-import { upgradeBrokenVersion, upgradeTalos } from "./upgrades.ts";
+import { operatorUpgradeMidway, upgradeBrokenVersion, upgradeSelfHosted, upgradeTalos } from "./upgrades.ts";
 import { modes, operatorUpgrade, pause, powerCycle } from "./standstill.ts";
 
 /** Every workload, in the order of a cluster's life. */
@@ -35,6 +35,8 @@ export const workloads: readonly Workload[] = [
   upgradeTalos,
   upgradeBrokenVersion,
   maintenance,
+  upgradeSelfHosted,
+  operatorUpgradeMidway,
   pause,
   modes,
   powerCycle,

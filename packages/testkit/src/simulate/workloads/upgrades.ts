@@ -3,6 +3,7 @@ import { chooseScenario } from "../scenario.ts";
 import type { ScenarioVersions } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { isSettled, wantedMachines } from "./machines.ts";
+import { approveOutage, createSeat } from "./self-hosted.ts";
 
 /** What runs, with what is asked for: the next patch in steps and in one call, the next minor, and two minors. */
 const ways: readonly (ScenarioVersions & { readonly target: string })[] = [
@@ -36,6 +37,63 @@ export const upgradeTalos: Workload = {
     ];
   },
   effects: ["T10", "T11", "K2"],
+};
+
+/** The operator runs in the cluster that it upgrades (INC32). */
+export const upgradeSelfHosted: Workload = {
+  name: "upgrade-self-hosted",
+  about:
+    "every machine of the cluster that the operator runs in is brought another Talos: it leaves its node under an intent, and goes on elsewhere",
+  choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3], workers: [0, 1, 2], versions: ways.slice(0, 3) }),
+  steps: ({ talosVersion }) => {
+    const target = targetOf(talosVersion);
+    const seat = createSeat();
+    return [
+      {
+        what: `run the operator in the cluster, and ask for Talos ${target}`,
+        async make(world) {
+          await seat.run(world);
+          if (wantedMachines(world).length === 1) await approveOutage(world, target);
+          await world.edit({ talosVersion: target });
+        },
+        isReached: (world) => seat.isTaken() && isSettled(world) && allRun(world, target),
+      },
+    ];
+  },
+  effects: ["T10", "T11", "K2", "WL1"],
+};
+
+/** Another release of the operator takes over in the middle, again and again. */
+export const operatorUpgradeMidway: Workload = {
+  name: "operator-upgrade-midway",
+  about: "while every machine is brought another Talos the operator is replaced several times: what one began the next one ends",
+  choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3], workers: [0, 1, 2], versions: ways }),
+  steps: ({ talosVersion }, random) => {
+    const target = targetOf(talosVersion);
+    const pauses = Array.from({ length: 3 + Math.floor(random.fraction() * 3) }, () => 5_000 + Math.floor(random.fraction() * 60_000));
+    let left = pauses.length;
+    return [
+      {
+        what: `ask for Talos ${target}, and replace the operator ${pauses.length} times meanwhile`,
+        async make(world) {
+          await world.edit({ talosVersion: target });
+          const next = (index: number): void => {
+            const pauseMs = pauses[index];
+            if (pauseMs === undefined) return;
+            world.timers.schedule(pauseMs, () => {
+              left -= 1;
+              world.trace("the operator is replaced");
+              world.replaceOperator();
+              next(index + 1);
+            });
+          };
+          next(0);
+        },
+        isReached: (world) => left === 0 && isSettled(world) && allRun(world, target),
+      },
+    ];
+  },
+  effects: ["T10", "T11", "K2", "WL1"],
 };
 
 /** How a version fails, and whether a machine shows afterwards in its other slot that it had it. */

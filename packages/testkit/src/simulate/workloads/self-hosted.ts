@@ -1,0 +1,107 @@
+import { annotations, talosControlPlaneResource } from "@talos-operator/api";
+import type { KubeObject } from "@talos-operator/kube-runtime";
+import type { SimulatedMachine } from "@talos-operator/simulator";
+import { nodeType, podType } from "../../world/kinds.ts";
+import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import type { EditableWorld } from "../workload.ts";
+import { isNode, wantedMachines } from "./machines.ts";
+
+type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
+type Node = KubeObject & {
+  readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+};
+
+/** How often the kubelets and the scheduler of the cluster look at the pod. */
+const LOOK_EVERY_MS = 1_000;
+
+const key = { namespace: "default", name: "operator" };
+
+/** The operator as a pod of the very cluster that it manages: it ends with its Node, and when it is evicted, and goes on wherever there is room. */
+export interface Seat {
+  /** Puts it on a Node, and looks after it for as long as the world goes on. */
+  run(world: EditableWorld): Promise<void>;
+  /** It runs. */
+  isTaken(): boolean;
+}
+
+export function createSeat(): Seat {
+  let at: { readonly machine: SimulatedMachine; readonly bootId: string; readonly uid: string } | undefined;
+  let goOn: (() => void) | undefined;
+
+  /** The machine whose Node takes a pod now, the last ones first. */
+  const roomIn = async (world: EditableWorld): Promise<{ readonly machine: SimulatedMachine; readonly node: string } | undefined> => {
+    const nodes = (await world.workload()?.resource<Node>(nodeType).list())?.items ?? [];
+    for (const machine of wantedMachines(world).toReversed()) {
+      const node = nodes.find(({ status }) => status?.addresses?.some(({ address }) => address === machine.address) === true);
+      if (isNode(machine) && node?.spec?.unschedulable !== true && node?.metadata?.name !== undefined)
+        return { machine, node: node.metadata.name };
+    }
+    return undefined;
+  };
+
+  const place = async (world: EditableWorld): Promise<void> => {
+    const client = world.workload();
+    const room = await roomIn(world);
+    if (client === undefined || room === undefined) return;
+    const pod = await client.resource<Pod>(podType).create({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { ...key, labels: { app: "operator" } },
+      spec: { nodeName: room.node, terminationGracePeriodSeconds: 1, containers: [{ name: "main", image: "example.com/operator:1" }] },
+    } as Pod);
+    at = { machine: room.machine, bootId: room.machine.state.bootId, uid: pod.metadata?.uid ?? "" };
+    world.stage.operatorPod = { ...key, uid: at.uid };
+    world.trace(`the operator runs on ${room.machine.address}`);
+  };
+
+  const end = (world: EditableWorld, why: string): void => {
+    if (goOn !== undefined) return;
+    world.trace(`the operator ends: ${why}`);
+    goOn = world.endOperators();
+  };
+
+  const look = async (world: EditableWorld): Promise<void> => {
+    const client = world.workload();
+    if (client === undefined) return;
+    const pod = await client.resource<Pod>(podType).tryGet(key);
+    if (at !== undefined && (pod === undefined || pod.metadata?.uid !== at.uid || pod.metadata.deletionTimestamp !== undefined)) {
+      end(world, "its pod is evicted");
+      at = undefined;
+    }
+    if (at === undefined && pod === undefined) await place(world);
+    if (at === undefined) return;
+    const { machine } = at;
+    if (machine.state.bootId !== at.bootId || machine.state.power !== "on") {
+      end(world, "its node went down");
+      // The same pod is started again when its Node is back.
+      if (isNode(machine)) at = { ...at, bootId: machine.state.bootId };
+      else return;
+    }
+    if (!isNode(machine)) return;
+    goOn?.();
+    goOn = undefined;
+  };
+
+  return {
+    async run(world) {
+      await place(world);
+      end(world, "it moves into the cluster");
+      const again = (): void => {
+        void look(world).then(() => world.timers.schedule(LOOK_EVERY_MS, again));
+      };
+      again();
+    },
+    isTaken: () => at !== undefined && goOn === undefined,
+  };
+}
+
+/** A person approves that the only node of the cluster goes down, for this version. */
+export async function approveOutage({ client }: EditableWorld, version: string): Promise<void> {
+  await client
+    .resource(talosControlPlaneResource)
+    .patch(
+      { namespace: NAMESPACE, name: CLUSTER_NAME },
+      { type: "merge", value: { metadata: { annotations: { [annotations.approveOutage]: version } } } },
+    );
+}
