@@ -47,7 +47,7 @@ function within(
       work(createKubeClient(api.transport()), 1_000),
     evictItself: async (_node: string, _place: unknown, demand: () => Promise<number>) => {
       await demand();
-      api.put("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "evicted" } } as KubeObject);
+      api.put("/api/v1/nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "evicted" } });
     },
     released: () => undefined,
     staleNodes: () => undefined,
