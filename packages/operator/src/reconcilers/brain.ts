@@ -35,7 +35,7 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
   readonly workloads?: WorkloadDialer;
   /** The pod that this process runs in; absent: none. */
-  readonly pod?: OwnPod;
+  readonly pod?: OwnPod | undefined;
   readonly keys: Keys;
   readonly events: Telling;
   readonly leading: Leading;
