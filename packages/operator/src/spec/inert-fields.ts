@@ -2,7 +2,7 @@ import type { TalosControlPlane, TalosControlPlaneSpec, TalosWorker, TalosWorker
 import { compareContracts, contractFor, tryParseVersion } from "@talos-operator/talos";
 import { hasUnusedAddressSettings } from "../config/meta-network.ts";
 import { unknownModeField } from "../controllers/shared/mode.ts";
-import { isUnusableLimit } from "../disruption/limit.ts";
+import { isUnusableLimit, maxUnavailableOf } from "../disruption/limit.ts";
 
 /** Fields that are set, have no effect in this release, and do not change which cluster is made. */
 export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly string[] {
@@ -15,7 +15,7 @@ export function inertFieldsOf(pool: TalosControlPlane | TalosWorker): readonly s
   if (spec.metalSpec?.machineSpec?.imageCache === true && isBefore19(spec.version)) inert.push("spec.metalSpec.machineSpec.imageCache");
   if (pool.kind === "TalosWorker" && spec.metalSpec?.machineSpec?.allowSchedulingOnControlPlanes === true)
     inert.push("spec.metalSpec.machineSpec.allowSchedulingOnControlPlanes (of control planes only)");
-  inert.push(...inertMeta(spec), ...overruledFields(spec), ...inertLimit(spec));
+  inert.push(...inertMeta(spec), ...overruledFields(spec), ...inertLimit(spec, pool.kind === "TalosControlPlane"));
   (spec.metalSpec?.machines ?? []).forEach((machine, index) => {
     if (machine.pxeClientSpec !== undefined) inert.push(`spec.metalSpec.machines[${index}].pxeClientSpec`);
   });
@@ -35,13 +35,14 @@ function inertMeta(spec: TalosControlPlaneSpec | TalosWorkerSpec): readonly stri
   ];
 }
 
-/** A limit that is neither a count of machines nor a share of them: one machine at a time is what happens then. */
-function inertLimit({ rolloutStrategy }: TalosControlPlaneSpec | TalosWorkerSpec): readonly string[] {
-  if (!isUnusableLimit(rolloutStrategy)) return [];
+/** A limit that is neither a count of machines nor a share of them, and any above one of a control plane: one machine at a time is what happens then. */
+function inertLimit({ rolloutStrategy, metalSpec }: TalosControlPlaneSpec | TalosWorkerSpec, isControlPlane: boolean): readonly string[] {
+  const field = "spec.rolloutStrategy.rollingUpdate.maxUnavailable";
   const limit = rolloutStrategy?.rollingUpdate?.maxUnavailable;
-  return [
-    `spec.rolloutStrategy.rollingUpdate.maxUnavailable: ${JSON.stringify(limit).slice(0, 40)} (taken as 1; write a count or a share such as 25%)`,
-  ];
+  if (isUnusableLimit(rolloutStrategy))
+    return [`${field}: ${JSON.stringify(limit).slice(0, 40)} (taken as 1; write a count or a share such as 25%)`];
+  const isAbove = isControlPlane && maxUnavailableOf(rolloutStrategy, metalSpec?.machines?.length ?? 0) > 1;
+  return isAbove ? [`${field}: ${limit} (taken as 1; control planes are disturbed one at a time)`] : [];
 }
 
 /** Talos has an image cache from 1.9 on. */

@@ -1,0 +1,140 @@
+// What happens to a cluster in the middle of an upgrade of Talos, beside edits of versions (upgrade-edits.test.ts).
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { demoTimings } from "@talos-operator/simulator";
+import { asPerson } from "./as-person.ts";
+import { apply } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const demo = { namespace: "default", name: "demo" };
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5"];
+const all = [...cps, ...workers];
+
+async function ready(world: Story, over: Record<string, unknown> = {}): Promise<number> {
+  await apply(world, kinds.cluster, demoCluster(cps, workers, over));
+  await world.start();
+  await world.untilReady();
+  return world.sent.length;
+}
+
+const edit = (world: Story, spec: object): Promise<unknown> =>
+  world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+const ask = (world: Story, version: string): Promise<unknown> => edit(world, { controlPlane: { version }, worker: { version } });
+const pending = (world: Story) => world.condition(kinds.controlPlane, "UpgradePending");
+const versionAt = (world: Story, address: string): string => world.datacenter.machine(address).state.hardware.talosVersion;
+const sentTo = (world: Story, sent: number, call: string): readonly string[] =>
+  world.sent.slice(sent).flatMap((one) => (one.startsWith(`${call} `) ? [one.slice(call.length + 1)] : []));
+
+async function upgraded(world: Story, version: string, addresses = all): Promise<void> {
+  await world.until(`all run ${version}`, async () => addresses.every((address) => versionAt(world, address) === version), 3_600);
+  await world.until("nothing is pending", async () => (await pending(world)) === undefined, 1_800);
+}
+
+describe("in the middle of an upgrade", () => {
+  test("a machine that is added comes to what is asked for, like all others", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      await edit(world, { worker: { metalSpec: { machines: [...workers, "10.5.0.6"].map((address) => ({ address })) } } });
+      await upgraded(world, "v1.13.10", [...all, "10.5.0.6"]);
+      await world.untilReady(900);
+    }));
+
+  test("a control plane that dies stops the next one, and it goes on when that is back", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until(
+        "the first is done",
+        async () =>
+          (await world.get(kinds.record))?.spec?.["openControlPlaneIntent"] === undefined && versionAt(world, "10.5.0.2") === "v1.13.10",
+        600,
+      );
+      world.datacenter.machine("10.5.0.1").powerOff();
+      await world.time.advance(900_000);
+      assert.deepEqual(sentTo(world, sent, "Reboot"), ["10.5.0.2"]);
+      assert.match((await pending(world))?.message ?? "", /demo-10\.5\.0\.1/);
+      world.datacenter.machine("10.5.0.1").powerOn();
+      await upgraded(world, "v1.13.10");
+    }));
+
+  test("the cluster is deleted: nothing more is installed, and every machine is wiped", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("installing", async () => world.sent.includes("Upgrade 10.5.0.2"), 300);
+      await world.client.resource(kinds.cluster).delete(demo);
+      await world.until("gone", async () => (await world.get(kinds.controlPlane)) === undefined, 1_800);
+      assert.deepEqual(sentTo(world, sent, "Upgrade"), ["10.5.0.2"]);
+      for (const address of all) assert.equal(world.datacenter.machine(address).state.stage, "maintenance", address);
+    }));
+
+  for (const skewMs of [-240_000, 240_000])
+    test(`the clock is set ${skewMs < 0 ? "back" : "forward"} by minutes: it goes on, and each machine boots once`, () => {
+      let aheadMs = 0;
+      return tell({ timings: demoTimings, operatorClock: (real) => ({ now: () => real.now() + aheadMs }) }, async (world) => {
+        const sent = await ready(world);
+        await ask(world, "v1.13.10");
+        await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+        aheadMs = skewMs;
+        await upgraded(world, "v1.13.10");
+        assert.deepEqual(sentTo(world, sent, "Reboot").toSorted(), all);
+      });
+    });
+
+  test("the registry goes: what is not pulled yet is told, and it goes on when the registry is back", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      world.datacenter.setReleaseFault("v1.13.10", { image: "missing" });
+      await world.until("told", async () => /could not be pulled/.test((await pending(world))?.message ?? ""), 900);
+      await world.time.advance(600_000);
+      assert.deepEqual(sentTo(world, sent, "Upgrade"), ["10.5.0.2"]);
+      assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
+      world.datacenter.setReleaseFault("v1.13.10", {});
+      await upgraded(world, "v1.13.10");
+    }));
+
+  test("somebody upgrades a machine by hand beside it: that machine is left alone, and the others come to the same", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      const before = world.sent.length;
+      const image = "ghcr.io/siderolabs/installer:v1.13.10";
+      // It answers when the installer has ended, for which time has to pass.
+      const answered = asPerson(world, "10.5.0.5", (client) => client.upgrade({ image, preserve: true }, { timeoutMs: 60_000 }));
+      await world.time.advance(10_000);
+      const byHand = world.sent.slice(before).filter((call) => call === "Upgrade 10.5.0.5").length;
+      await upgraded(world, "v1.13.10");
+      await answered;
+      assert.equal(byHand, 1);
+      assert.equal(sentTo(world, sent, "Upgrade").filter((one) => one === "10.5.0.5").length, byHand);
+      assert.deepEqual(sentTo(world, sent, "Reboot").toSorted(), [...cps, "10.5.0.4"]);
+    }));
+
+  test("control planes go one at a time whatever maxUnavailable says, and that is told", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world, { rolloutStrategy: { rollingUpdate: { maxUnavailable: 3 } } });
+      assert.match(
+        (await world.condition(kinds.controlPlane, "FieldNotSupported"))?.message ?? "",
+        /maxUnavailable: 3 \(taken as 1; control planes/,
+      );
+      await ask(world, "v1.13.10");
+      let most = 0;
+      await world.until(
+        "all run it",
+        async () => {
+          most = Math.max(most, cps.filter((address) => !world.datacenter.machine(address).state.kubernetes.isNodeReady).length);
+          return all.every((address) => versionAt(world, address) === "v1.13.10");
+        },
+        3_600,
+      );
+      assert.equal(most, 1);
+      assert.deepEqual(sentTo(world, sent, "Reboot"), ["10.5.0.2", "10.5.0.3", "10.5.0.1", ...workers]);
+    }));
+});
