@@ -1,4 +1,4 @@
-import type { ConditionInput, ControlPlaneState, RemovalStatus } from "@talos-operator/api";
+import type { ConditionInput, ControlPlaneState, RemovalStatus, UpgradeStatus } from "@talos-operator/api";
 import type { MachineName } from "./machine.ts";
 import type { Assessment } from "./assessment.ts";
 import type { Action, PlannedEffect } from "./effect.ts";
@@ -55,6 +55,8 @@ export interface Decision {
   readonly conditions: readonly ConditionInput[];
   /** Machines that leave; absent = nobody does. */
   readonly removals?: readonly RemovalStatus[] | undefined;
+  /** How far the control planes are on their way to another Talos; absent = they are on none. */
+  readonly upgrade?: UpgradeStatus | undefined;
   readonly state: ControlPlaneState;
   readonly requeueAfterMs: number | undefined;
   /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */

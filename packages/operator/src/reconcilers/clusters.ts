@@ -24,6 +24,7 @@ import type { ConfigBase, DeclaredMachine } from "../model/machine.ts";
 import type { Decision, Plan } from "../model/decision.ts";
 import type { Observed } from "../model/observation.ts";
 import type { StoppedMachine } from "../model/plans.ts";
+import type { UpgradeProgress } from "../report/upgrade-progress.ts";
 
 /** A cluster as the brain keeps it between passes. */
 export interface Cluster {
@@ -39,6 +40,8 @@ export interface Cluster {
   poolCompositions: ReadonlyMap<string, PoolComposition>;
   /** Machines to which nothing is sent, by name. */
   stopped: ReadonlyMap<string, StoppedMachine>;
+  /** Machines that are under way to another Talos, by name. */
+  upgrades: ReadonlyMap<string, UpgradeProgress>;
   facts: ClusterFacts | undefined;
   areKeysInDoubt: boolean;
   /** The last pass did not learn what the record says: nobody could, or was to ({@link isUnread}). */
@@ -90,6 +93,7 @@ export class Clusters {
       poolStates: new Map(),
       poolCompositions: new Map(),
       stopped: new Map(),
+      upgrades: new Map(),
       facts: undefined,
       areKeysInDoubt: false,
       isUnread: false,
@@ -148,6 +152,7 @@ export class Clusters {
       sent: session.sent().get(`Configure/${key.name}`),
       underWay: underWayOn(facts, session.sent(), key.name),
       stopped: cluster.stopped.get(key.name),
+      upgrade: cluster.upgrades.get(key.name),
       hasRecord: facts !== undefined,
       areKeysInDoubt: cluster.areKeysInDoubt,
       hasOpenEffect: intentOn(facts, key.name) !== undefined,
