@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { realisticTimings } from "@talos-operator/simulator";
 import type { MachineUpgradeStatus, UpgradeStatus } from "@talos-operator/api";
-import type { ResourceType } from "@talos-operator/kube-runtime";
+import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -64,6 +64,16 @@ async function upgradeOf<T>(world: Story, type: ResourceType, name = "demo"): Pr
 const stageOf = (world: Story, address: string) => async (): Promise<string> =>
   (await upgradeOf<MachineUpgradeStatus>(world, kinds.machine, `demo-${address}`))?.stage ?? "";
 
+type Told = KubeObject & { readonly regarding?: { readonly kind?: string; readonly name?: string }; readonly reason?: string };
+
+/** Everything that was told: `TalosMachine/demo-10.5.0.1 Ready`. */
+async function events(world: Story): Promise<readonly string[]> {
+  const { items } = await world.client.resource<Told>(kinds.event).list({ namespace: "default" });
+  return items
+    .toSorted((a, b) => ((a.metadata?.creationTimestamp ?? "") < (b.metadata?.creationTimestamp ?? "") ? -1 : 1))
+    .map(({ regarding, reason = "" }) => `${regarding?.kind ?? ""}/${regarding?.name ?? ""} ${reason}`);
+}
+
 describe("what is seen of an upgrade of Talos", () => {
   test("Progressing says UpgradingTalos from the first step to the last one", () =>
     tell({ timings: realisticTimings }, async (world) => {
@@ -85,6 +95,7 @@ describe("what is seen of an upgrade of Talos", () => {
       const counts = [kinds.cluster, kinds.controlPlane, kinds.worker].map(
         (type) => async () => (await upgradeOf<UpgradeStatus>(world, type))?.progress ?? "",
       );
+      const before = (await events(world)).length;
       const states = async (): Promise<string> => (await world.get(kinds.machine, "demo-10.5.0.4"))?.status?.state ?? "";
       const looks = [...all.map((address) => stageOf(world, address)), ...counts, states];
       const told = await watched(world, looks, () => isOver(world, "v1.13.10"));
@@ -101,6 +112,17 @@ describe("what is seen of an upgrade of Talos", () => {
           ["Available", "Upgrading", "Available"],
         ],
       );
+      await world.time.advance(10_000);
+      const news = (await events(world)).slice(before);
+      for (const address of all)
+        assert.deepEqual(
+          news.flatMap((line) => (line.startsWith(`TalosMachine/demo-${address} `) ? [line.split(" ")[1]] : [])).toSorted(),
+          ["MachineDrained", "MachineUpgraded", "NotReady", "Ready", "TalosBooting", "TalosInstalled"],
+        );
+      const ofCluster = news.filter((line) => line.startsWith("TalosCluster/"));
+      const count = (reason: string): number => ofCluster.filter((line) => line === `TalosCluster/demo ${reason}`).length;
+      assert.deepEqual(["UpgradeStarted", "MachineUpgraded", "UpgradeEnded"].map(count), [1, 6, 1]);
+      assert.ok(ofCluster.length <= 5 * all.length, ofCluster.join(", "));
     }));
 
   test("what failed is told until another version is asked for, by whatever process", () =>
