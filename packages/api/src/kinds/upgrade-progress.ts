@@ -7,7 +7,7 @@ import type { Field, Infer } from "../schema/field.ts";
  * on the machine, and the boot is next. `Draining`: pods leave its Node. `Booting`: it was asked to boot it. `BakeTime`: it runs it and is watched. `RollingBack`: it
  * goes back to what ran before. `Failed`: it failed there, and the version goes to no machine.
  */
-export const upgradeStages = ["Pulling", "Installing", "Installed", "Draining", "Booting", "BakeTime", "RollingBack", "Failed"] as const;
+const upgradeStages = ["Pulling", "Installing", "Installed", "Draining", "Booting", "BakeTime", "RollingBack", "Failed"] as const;
 
 /** A word of {@link upgradeStages}. */
 export type UpgradeStage = (typeof upgradeStages)[number];

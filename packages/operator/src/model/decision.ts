@@ -23,6 +23,8 @@ export interface Plan {
   readonly waiting: Waiting | undefined;
   /** False when the last step's outcome cannot be foreseen, or the plan is longer than anybody reads. */
   readonly isWhole: boolean;
+  /** What is to be expected of an upgrade of Talos that is in it, as sentences. */
+  readonly forecast?: string;
   /** What the spec asks for and no step brings, as a sentence: another version. Absent where there is nothing of the kind. */
   readonly pending?: string;
   /** Ten hex digits that stand for the steps: two plans with one hash do the same. */

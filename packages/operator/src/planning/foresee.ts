@@ -1,4 +1,5 @@
 import { labels } from "@talos-operator/api";
+import { sayPlan } from "@talos-operator/talos";
 import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../assess/machine-state.ts";
@@ -9,7 +10,10 @@ import { etcdQuorum, projectWithout } from "../assess/quorum.ts";
 import { waitingOf } from "../gates/wait.ts";
 import { asIfBooted } from "./afterwards.ts";
 import { withAssumedNodes } from "./afterwards-nodes.ts";
+import { forecastOf } from "./forecast-of.ts";
 import { hashOfSteps } from "./plan.ts";
+import { sayForecast } from "./upgrade-forecast.ts";
+import { upgradePlanOf } from "./upgrade-plan.ts";
 import { definitionOf } from "../effects/definitions.ts";
 import { joined } from "./step-of.ts";
 import type { Step, StepWords } from "./step-of.ts";
@@ -34,7 +38,18 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   const isGoing = from.controlPlane.metadata.deletionTimestamp !== undefined;
   // What is left then, for what the steps bring is in the plan.
   const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined);
-  return pending === undefined ? plan : { ...plan, pending: pending.message };
+  const expected = isGoing ? undefined : forecastOf(assess(from));
+  return {
+    ...plan,
+    ...(expected === undefined ? {} : { forecast: `${hopsOf(from)}${sayForecast(expected)}` }),
+    ...(pending === undefined ? {} : { pending: pending.message }),
+  };
+}
+
+/** The hops of the way there, as a sentence. */
+function hopsOf(seen: Observed): string {
+  const words = sayPlan(upgradePlanOf(seen));
+  return words === "" ? "" : `${words[0]?.toUpperCase() ?? ""}${words.slice(1)}. `;
 }
 
 /** Every member that is told: one that is nobody's still is, by the time its turn comes. */

@@ -90,6 +90,16 @@ describe("a plan of another Talos says exactly what then happens", () => {
           const boots = (of: readonly string[]): readonly string[] =>
             of.filter((call) => call.startsWith("Reboot") || (from !== undefined && call.startsWith("Upgrade")));
           assert.deepEqual(boots(callsOf(found)).toSorted(byRole), boots(did).toSorted(byRole), printPlan(found.plan));
+          // Who leads in a later hop shows then.
+          const order = [...(found.plan.forecast ?? "").matchAll(/demo-([\d.]*\d)/g)]
+            .map(([, address = ""]) => address)
+            .slice(0, all.length);
+          const first = boots(did).slice(0, cps.length);
+          assert.deepEqual(
+            order.slice(0, cps.length),
+            first.map((call) => call.split(" ")[1] ?? ""),
+            found.plan.forecast,
+          );
         },
       ),
     );

@@ -116,7 +116,7 @@ describe("what is seen of an upgrade of Talos", () => {
       const news = (await events(world)).slice(before);
       for (const address of all)
         assert.deepEqual(
-          news.flatMap((line) => (line.startsWith(`TalosMachine/demo-${address} `) ? [line.split(" ")[1]] : [])).toSorted(),
+          news.flatMap((line) => (line.startsWith(`TalosMachine/demo-${address} `) ? [line.split(" ")[1] ?? ""] : [])).toSorted(),
           ["MachineDrained", "MachineUpgraded", "NotReady", "Ready", "TalosBooting", "TalosInstalled"],
         );
       const ofCluster = news.filter((line) => line.startsWith("TalosCluster/"));
