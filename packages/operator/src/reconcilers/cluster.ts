@@ -22,7 +22,7 @@ import type { Brain, BrainOptions } from "./brain.ts";
 import { carryOut, isExpected } from "./carry-out.ts";
 import { clusterFigures, Clusters } from "./clusters.ts";
 import type { Cluster } from "./clusters.ts";
-import { upgradesUnderWay } from "../report/upgrade-progress.ts";
+import { upgradeStatusOf, upgradesUnderWay } from "../report/upgrade-progress.ts";
 import { stoppedMachines } from "../procedures/join/plan.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { assess } from "../assess/assess.ts";
@@ -112,7 +112,7 @@ export function createBrain(options: BrainOptions): Brain {
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
     for (const name of newOfPools(cluster, assessed, decision, toChange)) options.onPoolState?.({ namespace: key.namespace, name });
-    for (const name of newOfMachines(cluster, assessed)) options.onLook({ namespace: key.namespace, name }, session.look(name));
+    for (const name of newOfMachines(cluster, assessed, options)) options.onLook({ namespace: key.namespace, name }, session.look(name));
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
@@ -246,10 +246,12 @@ export function createBrain(options: BrainOptions): Brain {
  *
  * @returns names of those of which it is something new
  */
-function newOfMachines(cluster: Cluster, assessed: Assessment): ReadonlySet<string> {
+function newOfMachines(cluster: Cluster, assessed: Assessment, { figures }: Pick<BrainOptions, "figures">): ReadonlySet<string> {
   const { stopped, upgrades } = cluster;
   cluster.stopped = stoppedMachines(assessed);
   cluster.upgrades = upgradesUnderWay(assessed);
+  cluster.upgradeStatus = upgradeStatusOf(assessed, assessed.seen.machines);
+  cluster.stages.saw(cluster.upgrades, assessed.seen.now, figures);
   const all = [stopped, cluster.stopped, upgrades, cluster.upgrades].flatMap((told) => [...told.keys()]);
   const isNew = (name: string): boolean =>
     stopped.get(name)?.message !== cluster.stopped.get(name)?.message || upgrades.get(name)?.stage !== cluster.upgrades.get(name)?.stage;
