@@ -24,6 +24,16 @@ const cases: readonly { readonly name: string; readonly seen: VersionsSeen; read
     says: /^a runs Talos v1\.13\.8, the spec asks for v1\.13\.9\. a boots Talos v1\.13\.9\.$/,
   },
   {
+    name: "what failed comes first, and no way is shown that nobody goes",
+    seen: {
+      machines: [{ name: "a", runs: "v1.13.8", asked: "v1.13.9" }],
+      way: "in 1 hop: Talos v1.13.8 → v1.13.9",
+      step: { reason: "VersionFailed", says: "Talos v1.13.9 failed on a." },
+    },
+    reason: "VersionFailed",
+    says: /^Talos v1\.13\.9 failed on a\. a runs Talos v1\.13\.8, the spec asks for v1\.13\.9\.$/,
+  },
+  {
     name: "what is proved is told once",
     seen: {
       machines: [{ name: "b", runs: "v1.13.8", asked: "v1.13.9" }],

@@ -63,14 +63,18 @@ export function upgradePendingOf(
   const reason = reasonOf({ machines, kubernetes, components, images });
   const isOpen = machines.length > 0 || proving.length > 0;
   const isTaken = isOpen && step !== undefined && step.reason !== "VersionDiffers";
+  const said = isOpen && step !== undefined && step.says !== "" ? [step.says] : [];
+  // What failed, and what a person can do, is what somebody comes for; the way is closed.
+  const hasFailed = isTaken && step.reason === "VersionFailed";
   return [
     conditionFor(
       "UpgradePending",
       isTaken ? step.reason : reason,
       [
+        ...(hasFailed ? said : []),
         ...(sentences.length === 0 ? [] : [`${sentences.join("; ")}.`]),
-        ...(way === "" ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
-        ...(isOpen && step !== undefined && step.says !== "" ? [step.says] : []),
+        ...(way === "" || hasFailed ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
+        ...(hasFailed ? [] : said),
         ...releaseOf({ machines: isTaken ? [] : machines, kubernetes, components, images }),
       ].join(" "),
       generation,
