@@ -1,7 +1,7 @@
 // What people see while the machines of a cluster get another Talos.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { realisticTimings } from "@talos-operator/simulator";
+import { instantTimings, realisticTimings } from "@talos-operator/simulator";
 import type { MachineUpgradeStatus, UpgradeStatus } from "@talos-operator/api";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import { apply } from "./quiet.ts";
@@ -123,6 +123,22 @@ describe("what is seen of an upgrade of Talos", () => {
       const count = (reason: string): number => ofCluster.filter((line) => line === `TalosCluster/demo ${reason}`).length;
       assert.deepEqual(["UpgradeStarted", "MachineUpgraded", "UpgradeEnded"].map(count), [1, 6, 1]);
       assert.ok(ofCluster.length <= 5 * all.length, ofCluster.join(", "));
+    }));
+
+  test("machines that boot in 5 s are through within 1.15 times their boots and bake times (B9)", () =>
+    tell({ timings: { ...instantTimings, bootMs: 5_000 } }, async (world) => {
+      await ready(world);
+      const begunAt = world.time.now();
+      await ask(world, "v1.13.10");
+      const boots = (): number => world.sent.filter((call) => call.startsWith("Reboot ")).length;
+      await world.until(
+        "over",
+        async () => boots() === all.length && (await reasonOf(world, kinds.controlPlane, "Progressing")()) === "Settled",
+        600,
+      );
+      const took = (world.time.now() - begunAt) / 1000;
+      const ideal = all.length * (5 + 10);
+      assert.ok(took >= ideal && took <= 1.15 * ideal, `${took} s, ideal ${ideal} s`);
     }));
 
   test("what failed is told until another version is asked for, by whatever process", () =>
