@@ -25,6 +25,7 @@ export type { TalosWorker, TalosWorkerSpec, TalosWorkerStatus, WorkerState } fro
 export { machineStates, talosMachineResource } from "./kinds/talos-machine.ts";
 export type { FailureKind } from "./kinds/failure-kinds.ts";
 export type { RemovalStatus } from "./kinds/removals.ts";
+export type { MachineUpgradeStatus, UpgradeStage, UpgradeStatus } from "./kinds/upgrade-progress.ts";
 export type { MachineIdentityStatus, MachineState, TalosMachine, TalosMachineSpec, TalosMachineStatus } from "./kinds/talos-machine.ts";
 export { backupDefaults, talosEtcdBackupResource } from "./kinds/talos-etcd-backup.ts";
 export type { TalosEtcdBackup, TalosEtcdBackupSpec, TalosEtcdBackupStatus } from "./kinds/talos-etcd-backup.ts";

@@ -8,6 +8,7 @@ import { describe } from "./report/describe.ts";
 import { configConditions } from "./report/describe-config.ts";
 import { riskConditions } from "./report/describe-risk.ts";
 import { removalConditions, removalRows, removalsOf } from "./report/describe-removal.ts";
+import { upgradeStatusOf } from "./report/upgrade-progress.ts";
 import { withoutHeld } from "./observe/pauses.ts";
 import { brokenBy } from "./invariants/broken.ts";
 import { controlPlaneIntent } from "./record/facts.ts";
@@ -169,6 +170,10 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
     rule,
     actions: verdict.actions,
     removals: removalRows(removalsOf(assessed)),
+    upgrade: upgradeStatusOf(
+      assessed,
+      seen.machines.filter(({ declared }) => declared.owner.kind === "TalosControlPlane"),
+    ),
     conditions,
     state: stateWord(seen, isReady ? "Ready" : undefined),
     requeueAfterMs,

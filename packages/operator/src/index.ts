@@ -28,6 +28,8 @@ export { whatIfAddons } from "./explaining/what-if-addon.ts";
 export type { EditedAddon, WhatIfAddon, WhatIfAddonPorts } from "./explaining/what-if-addon.ts";
 export { whatIf } from "./explaining/what-if.ts";
 export type { EditedObject, WhatIf, WhatIfPorts } from "./explaining/what-if.ts";
+export { forecastDrains } from "./planning/drain-forecast.ts";
+export type { DrainObjects } from "./planning/drain-forecast.ts";
 export { printPlan } from "./planning/print-plan.ts";
 export { printExplanation } from "./explaining/print-explanation.ts";
 export { readTreeInput } from "./explaining/read-status.ts";

@@ -11,6 +11,7 @@ import { IPV4_PATTERN, localReferenceField } from "./fields.ts";
 import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { controlPlaneSpecField } from "./talos-control-plane.ts";
 import { workerSpecField } from "./talos-worker.ts";
+import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
 
 const pxeServerSpec = object(
   {
@@ -56,6 +57,7 @@ const status = object(
     observedGeneration: observedGenerationField,
     ...runningFields,
     observedKubeVersion: observedKubeVersionField,
+    upgrade: upgradeField,
   },
   { description: "The cluster as it was last seen.", default: notObservedYet },
 );
@@ -96,5 +98,6 @@ export const talosClusterKind: KindDefinition = {
     { name: "Talos", type: "string", jsonPath: ".status.observedVersion" },
     { name: "Kubernetes", type: "string", jsonPath: ".status.observedKubeVersion" },
     ageColumn,
+    upgradeColumn,
   ],
 };

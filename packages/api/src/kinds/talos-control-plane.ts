@@ -12,6 +12,7 @@ import { STORAGE_CLASS_PATTERN, cidrList, configMapKeyField, deletionPolicyField
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
+import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
 import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
@@ -77,6 +78,7 @@ const status = object(
     ...runningFields,
     observedKubeVersion: observedKubeVersionField,
     removals: removalsField,
+    upgrade: upgradeField,
     imported: boolean({ description: "True once an existing cluster was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
     secretBundle: string({ description: "Written by other operators only; read once when a cluster is taken over, never written here." }),
@@ -139,6 +141,7 @@ export const talosControlPlaneKind: KindDefinition = {
     ageColumn,
     readyColumn,
     machinesColumn,
+    upgradeColumn,
     { name: "Endpoint", type: "string", jsonPath: ".spec.endpoint", priority: 1 },
   ],
 };

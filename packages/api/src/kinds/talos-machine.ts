@@ -10,6 +10,7 @@ import type { Field, Infer } from "../schema/field.ts";
 import { failureDescription } from "./failure-kinds.ts";
 import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
 import { readyColumn } from "./running-fields.ts";
+import { machineUpgradeColumn, machineUpgradeField, machineUpgradeToColumn } from "./upgrade-progress.ts";
 import { installDiskPattern, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
 
 const spec = object(
@@ -102,6 +103,7 @@ const status = object(
     pool: string({ description: "Name of the TalosWorker that lists it; absent for control planes." }),
     nodeName: string({ description: "Name of its Kubernetes Node, as the machine said it." }),
     stage: string({ description: "Where the machine is in its boot, as it said: maintenance, installing, booting, running and so on." }),
+    upgrade: machineUpgradeField,
     identity: identityField,
     failedConfig,
     imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
@@ -169,9 +171,11 @@ export const talosMachineKind: KindDefinition = {
     ageColumn,
     { name: "Role", type: "string", jsonPath: ".status.role" },
     readyColumn,
+    machineUpgradeColumn,
     { name: "Cluster", type: "string", jsonPath: ".status.cluster", priority: 1 },
     { name: "Pool", type: "string", jsonPath: ".status.pool", priority: 1 },
     { name: "Node", type: "string", jsonPath: ".status.nodeName", priority: 1 },
     { name: "Stage", type: "string", jsonPath: ".status.stage", priority: 1 },
+    machineUpgradeToColumn,
   ],
 };

@@ -11,6 +11,7 @@ import { STORAGE_CLASS_PATTERN, configMapKeyField, deletionPolicyField, localRef
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
+import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
 import { machinesColumn, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
@@ -52,6 +53,7 @@ const status = object(
     conditions: conditionsField,
     observedGeneration: observedGenerationField,
     removals: removalsField,
+    upgrade: upgradeField,
     imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },
@@ -101,6 +103,7 @@ export const talosWorkerKind: KindDefinition = {
     ageColumn,
     readyColumn,
     machinesColumn,
+    upgradeColumn,
     { name: "Cluster", type: "string", jsonPath: ".spec.controlPlaneRef.name", priority: 1 },
   ],
 };

@@ -79,6 +79,23 @@ export const eventCatalogue = {
     did: "was drained",
   },
   MachineRebooted: { type: "Normal", on: machineAndParents, when: "A machine is back from a reboot that was asked for.", did: "rebooted" },
+  UpgradeStarted: {
+    type: "Normal",
+    on: heads,
+    when: "The first machine of an upgrade of Talos is begun with. Told on the object that the control plane was made from, where there is one.",
+  },
+  TalosInstalled: {
+    type: "Normal",
+    on: ["TalosMachine"],
+    when: "Another Talos is on the machine, beside the one that runs, and waits for its boot.",
+    did: "has another Talos installed",
+  },
+  TalosBooting: {
+    type: "Normal",
+    on: ["TalosMachine"],
+    when: "The machine is asked to boot another Talos; it is drained by then.",
+    did: "boots another Talos",
+  },
   MachineUpgraded: {
     type: "Normal",
     on: machineAndParents,
@@ -89,6 +106,17 @@ export const eventCatalogue = {
     type: "Warning",
     on: heads,
     when: "etcd and the Kubernetes API of a cluster with one or two voters of etcd are about to be away while a control plane boots; the note says which, and whether there is a snapshot. Told on the object that the control plane was made from, where there is one.",
+  },
+  MachineRolledBack: {
+    type: "Warning",
+    on: machineAndParents,
+    when: "A machine runs the Talos of before again, after it was not well with another one or that was not asked for any more.",
+    did: "runs the Talos of before again",
+  },
+  UpgradeEnded: {
+    type: "Normal",
+    on: heads,
+    when: "Nothing of an upgrade of Talos is left to do, or its spec asks for something else. One that failed is told by TalosVersionFailed instead.",
   },
   TalosVersionFailed: {
     type: "Warning",

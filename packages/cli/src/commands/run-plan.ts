@@ -4,6 +4,7 @@ import { printPlan, whatIf, whatIfAddons } from "@talos-operator/operator";
 import type { EditedAddon, EditedObject, WhatIf, WhatIfAddon } from "@talos-operator/operator";
 import { CliError } from "../cli-error.ts";
 import { booleanFlag, givenString, requiredString, type CommandContext, type FlagValues } from "../command.ts";
+import { drainsOf } from "../process/drain-objects.ts";
 import { withHelm } from "../process/helm-worker.ts";
 import { withKube } from "../process/kube-of-flags.ts";
 import { readManifest } from "../process/manifest.ts";
@@ -42,6 +43,8 @@ export async function runPlan(flags: FlagValues, { stdout, stderr, signal }: Com
         isDeletion ? "nothing of the file is stored" : "the objects belong to no control plane that exists or stands in the file",
         isDeletion ? "Check the names, and the namespace with -n." : "Check controlPlaneRef, and put the TalosControlPlane into the file.",
       );
+    const drains = new Map<string, readonly string[]>();
+    for (const { cluster, plan } of found) if (plan.forecast !== undefined) drains.set(cluster, await drainsOf(cluster, client));
     const addons =
       ofAddons.length === 0
         ? []
@@ -49,9 +52,12 @@ export async function runPlan(flags: FlagValues, { stdout, stderr, signal }: Com
             client,
             give: (task, secrets) => withHelm(signal, { helm: givenString(flags, "helm") }, (deps) => runTask(task, secrets, deps)),
           });
-    if (form === "json") return void stdout.write(`${JSON.stringify([...found, ...addons], undefined, 2)}\n`);
+    if (form === "json")
+      return void stdout.write(
+        `${JSON.stringify([...found.map((one) => ({ ...one, ...(drains.has(one.cluster) ? { drains: drains.get(one.cluster) } : {}) })), ...addons], undefined, 2)}\n`,
+      );
     const none = ofAddons.length > 0 && addons.length === 0 ? ["The addons of the file select no cluster.\n"] : [];
-    stdout.write([...found.map(text), ...addons.map(addonText), ...none].join("\n"));
+    stdout.write([...found.map((one) => text(one, drains.get(one.cluster) ?? [])), ...addons.map(addonText), ...none].join("\n"));
   });
 }
 
@@ -59,7 +65,7 @@ function addonText({ release, words, changes }: WhatIfAddon): string {
   return `${release}\n${[words, ...changes.map((change) => `  ${change}`)].join("\n")}\n`;
 }
 
-function text({ cluster, isNew, plan, unknown }: WhatIf): string {
+function text({ cluster, isNew, plan, unknown }: WhatIf, drains: readonly string[]): string {
   const about = unknown.length === 0 ? "" : `State unknown: ${unknown.join(", ")}.\n`;
-  return `${cluster}${isNew ? " (new)" : ""}\n${about}${printPlan(plan)}\n`;
+  return `${cluster}${isNew ? " (new)" : ""}\n${about}${drains.map((line) => `${line}\n`).join("")}${printPlan(plan)}\n`;
 }

@@ -1,6 +1,6 @@
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
-import { known, NEXT_BOOT, withConfig, withFact, withTalos } from "../planning/afterwards-machines.ts";
+import { known, NEXT_BOOT, withConfig, withFact, withTalos, withoutDrain } from "../planning/afterwards-machines.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
@@ -59,7 +59,7 @@ export const rebootMachine = defineSend("RebootMachine", {
     const { installed } = machineFact(factsOf(seen), machine) ?? {};
     if (installed !== undefined) return withTalos(seen, machine, installed.version);
     const config = known(seen, machine);
-    return withFact(withConfig(seen, machine, { ...config, bootId: NEXT_BOOT }), machine, ({ staged, ...rest }) =>
+    return withFact(withConfig(withoutDrain(seen, machine), machine, { ...config, bootId: NEXT_BOOT }), machine, ({ staged, ...rest }) =>
       staged === undefined ? rest : { ...rest, configHash: staged.configHash, appliedHash: config.activeHash },
     );
   },

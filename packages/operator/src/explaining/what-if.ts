@@ -361,7 +361,9 @@ function configsOf(
       const settings = configHashOf(declared, made);
       // What cannot be rendered stands in the problems of the spec; what stays as it is needs no reading.
       const changes = changesBetween(input(old, madeBefore), input(declared, made), version);
-      if (changes === undefined || changes.length === 0) return [];
+      // A machine that is upgraded is one that was read.
+      const isRead = look.version !== undefined && look.version !== declared.version;
+      if (changes === undefined || (changes.length === 0 && !isRead)) return [];
       const activeHash = fact.appliedHash ?? "(as applied)";
       return [
         [
@@ -374,7 +376,7 @@ function configsOf(
             version,
             activeHash,
             changes,
-            onDisk: "other",
+            onDisk: changes.length === 0 ? "wanted" : "other",
           },
         ],
       ];

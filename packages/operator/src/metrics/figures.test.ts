@@ -20,6 +20,8 @@ function everything() {
   figures.carriedOut("BootstrapEtcd", new EffectError("RECORD_CHANGED", "x"));
   figures.carriedOut("BootstrapEtcd", new TypeError("x"));
   figures.invariantBroken("S11");
+  figures.upgradeStageEnded("Booting", 12);
+  figures.upgradeEnded("upgraded");
   figures.machineGenerated("demo", "controlplane");
   figures.fileOperation("create", true);
   figures.fileOperation("delete", false);
@@ -39,6 +41,7 @@ function everything() {
       openEffects: 2,
       files: [{ namespace: "ns", name: "demo", machine: "a", sizeBytes: 2_000, inUseBytes: 500 }],
       alarms: [{ namespace: "ns", name: "demo", alarm: "no-space" }],
+      upgrade: { namespace: "ns", name: "demo", isOpen: true, machines: { done: 1, left: 2 }, quarantined: ["v1.13.9"] },
     },
   ]);
   const backups = createBackupFigures(registry);
@@ -117,6 +120,20 @@ describe("figures of the operator", () => {
     assert.deepEqual(strays(), ['talos_operator_etcd_stray_members{namespace="ns",name="demo"} 1']);
     endClusters();
     assert.deepEqual([...shown(), ...lines(registry.text(), "talos_operator_etcd_alarms"), ...strays()], []);
+  });
+
+  it("tell how far an upgrade is by name, and none that is over", () => {
+    const { registry, endClusters } = everything();
+    const shown = (): readonly string[] =>
+      ["upgrade_open", "upgrade_machines", "quarantined_versions"].flatMap((metric) => lines(registry.text(), `talos_operator_${metric}`));
+    assert.deepEqual(shown(), [
+      'talos_operator_upgrade_open{namespace="ns",name="demo"} 1',
+      'talos_operator_upgrade_machines{namespace="ns",name="demo",state="done"} 1',
+      'talos_operator_upgrade_machines{namespace="ns",name="demo",state="left"} 2',
+      'talos_operator_quarantined_versions{namespace="ns",name="demo",version="v1.13.9"} 1',
+    ]);
+    endClusters();
+    assert.deepEqual(shown(), []);
   });
 
   it("of the published contract are exactly these series (A060-A064)", () => {

@@ -1,6 +1,8 @@
 import type { Gauge, MetricFamily, MetricsRegistry } from "@talos-operator/kube-runtime";
 import { errorTypeOf } from "./error-type.ts";
 import type { ErrorType } from "./error-type.ts";
+import { upgradeCounters, upgradeGauges } from "./upgrade-figures.ts";
+import type { UpgradeCounters, UpgradeFigures } from "./upgrade-figures.ts";
 
 /** What the brain can tell of one cluster when metrics are collected. */
 export interface ClusterFigures {
@@ -15,6 +17,7 @@ export interface ClusterFigures {
   readonly files: readonly EtcdFileFigures[];
   /** Kinds of alarms that its etcd raises, each once. */
   readonly alarms: readonly { readonly namespace: string; readonly name: string; readonly alarm: string }[];
+  readonly upgrade: UpgradeFigures;
 }
 
 /** The database file of a member of etcd. */
@@ -38,7 +41,7 @@ export interface CountedObject {
 }
 
 /** Where the operator's own figures go. Without a registry nothing is kept. */
-export interface OperatorFigures {
+export interface OperatorFigures extends UpgradeCounters {
   /** One pass of a controller ended; `thrown` is what ended it. */
   passed(controller: string, tookMs: number, thrown?: unknown): void;
   /** A failure that ends no pass: the spec is wrong, or files cannot be written and the cluster goes on. */
@@ -169,9 +172,10 @@ export function createOperatorFigures(registry: MetricsRegistry, mostNamed = 1_0
   };
 }
 
-/** Members of etcd, and its files and alarms by name, at most so many files. */
+/** Upgrades; members of etcd, and its files and alarms by name, at most so many files. */
 function etcdFigures(registry: MetricsRegistry, most: number): (all: readonly ClusterFigures[]) => void {
   const members = registry.gauge({ name: "talos_operator_etcd_members", help: "Members of etcd in all clusters.", labels: ["kind"] });
+  const upgrades = upgradeGauges(registry, most);
   const memberCounts = new Counts(members);
   const labels = ["namespace", "name", "machine"];
   const size = registry.gauge({
@@ -191,6 +195,7 @@ function etcdFigures(registry: MetricsRegistry, most: number): (all: readonly Cl
     labels: ["namespace", "name"],
   });
   return (all) => {
+    upgrades(all.map(({ upgrade }) => upgrade));
     memberCounts.set(all.flatMap((one) => one.members.map(({ isLearner }) => ({ kind: isLearner ? "learner" : "voter" }))));
     for (const gauge of [size, inUse, alarms, strays]) gauge.clear();
     for (const { sizeBytes, inUseBytes, ...file } of all.flatMap(({ files }) => files).slice(0, most)) {
@@ -265,7 +270,7 @@ class Counts {
   }
 }
 
-function decisionFigures(registry: MetricsRegistry): Pick<OperatorFigures, "decided" | "invariantBroken"> {
+function decisionFigures(registry: MetricsRegistry): Pick<OperatorFigures, "decided" | "invariantBroken" | keyof UpgradeCounters> {
   const decisions = registry.counter({
     name: "talos_operator_decisions_total",
     help: "Passes by the rule that decided.",
@@ -277,6 +282,7 @@ function decisionFigures(registry: MetricsRegistry): Pick<OperatorFigures, "deci
     labels: ["invariant"],
   });
   return {
+    ...upgradeCounters(registry),
     decided: (rule) => decisions.with({ rule }).add(),
     invariantBroken: (invariant) => broken.with({ invariant }).add(),
   };

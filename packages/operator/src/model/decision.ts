@@ -1,4 +1,4 @@
-import type { ConditionInput, ControlPlaneState, RemovalStatus } from "@talos-operator/api";
+import type { ConditionInput, ControlPlaneState, RemovalStatus, UpgradeStatus } from "@talos-operator/api";
 import type { MachineName } from "./machine.ts";
 import type { Assessment } from "./assessment.ts";
 import type { Action, PlannedEffect } from "./effect.ts";
@@ -23,6 +23,8 @@ export interface Plan {
   readonly waiting: Waiting | undefined;
   /** False when the last step's outcome cannot be foreseen, or the plan is longer than anybody reads. */
   readonly isWhole: boolean;
+  /** What is to be expected of an upgrade of Talos that is in it, as sentences. */
+  readonly forecast?: string;
   /** What the spec asks for and no step brings, as a sentence: another version. Absent where there is nothing of the kind. */
   readonly pending?: string;
   /** Ten hex digits that stand for the steps: two plans with one hash do the same. */
@@ -55,6 +57,8 @@ export interface Decision {
   readonly conditions: readonly ConditionInput[];
   /** Machines that leave; absent = nobody does. */
   readonly removals?: readonly RemovalStatus[] | undefined;
+  /** How far the control planes are on their way to another Talos; absent = they are on none. */
+  readonly upgrade?: UpgradeStatus | undefined;
   readonly state: ControlPlaneState;
   readonly requeueAfterMs: number | undefined;
   /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */

@@ -38,11 +38,21 @@ export function withFact(
   return facts === undefined || fact === undefined ? seen : withFacts(seen, withoutIntent(withMachine(facts, change(fact)), name));
 }
 
+/** With the boot its drain is over. */
+export function withoutDrain(seen: Observed, name: MachineName): Observed {
+  if (seen.drains?.has(name) !== true) return seen;
+  return { ...seen, drains: new Map([...seen.drains].filter(([machine]) => machine !== name)) };
+}
+
 /** The machine booted another Talos and is well with it. */
 export function withTalos(seen: Observed, name: MachineName, version: string): Observed {
   const shown = (machine: SeenMachine): SeenMachine =>
     machine.declared.name === name && machine.look.kind === "running" ? { ...machine, look: { ...machine.look, version } } : machine;
-  const booted = withConfig({ ...seen, machines: seen.machines.map(shown) }, name, { ...known(seen, name), bootId: NEXT_BOOT, version });
+  const booted = withConfig({ ...withoutDrain(seen, name), machines: seen.machines.map(shown) }, name, {
+    ...known(seen, name),
+    bootId: NEXT_BOOT,
+    version,
+  });
   return withFact(booted, name, ({ installed: _installed, ...rest }) => rest);
 }
 

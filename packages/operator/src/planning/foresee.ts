@@ -1,4 +1,5 @@
 import { labels } from "@talos-operator/api";
+import { sayPlan } from "@talos-operator/talos";
 import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../assess/machine-state.ts";
@@ -9,7 +10,10 @@ import { etcdQuorum, projectWithout } from "../assess/quorum.ts";
 import { waitingOf } from "../gates/wait.ts";
 import { asIfBooted } from "./afterwards.ts";
 import { withAssumedNodes } from "./afterwards-nodes.ts";
+import { forecastOf } from "./forecast-of.ts";
 import { hashOfSteps } from "./plan.ts";
+import { sayForecast } from "./upgrade-forecast.ts";
+import { upgradePlanOf } from "./upgrade-plan.ts";
 import { definitionOf } from "../effects/definitions.ts";
 import { joined } from "./step-of.ts";
 import type { Step, StepWords } from "./step-of.ts";
@@ -30,10 +34,22 @@ const MOST_PASSES = 400;
  * Where the outcome cannot be foreseen the plan ends and says so. Nothing is touched: it is a function of plain data.
  */
 export function foresee(from: Observed, rules: readonly Rule[]): Plan {
-  const plan = playForward(from, rules);
+  const { plan, seen } = playForward(from, rules);
   const isGoing = from.controlPlane.metadata.deletionTimestamp !== undefined;
-  const [pending] = isGoing ? [] : upgradePending(from, from.machines, undefined);
-  return pending === undefined ? plan : { ...plan, pending: pending.message };
+  // What is left then, for what the steps bring is in the plan.
+  const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined);
+  const expected = isGoing ? undefined : forecastOf(assess(from));
+  return {
+    ...plan,
+    ...(expected === undefined ? {} : { forecast: `${hopsOf(from)}${sayForecast(expected)}` }),
+    ...(pending === undefined ? {} : { pending: pending.message }),
+  };
+}
+
+/** The hops of the way there, as a sentence. */
+function hopsOf(seen: Observed): string {
+  const words = sayPlan(upgradePlanOf(seen));
+  return words === "" ? "" : `${words[0]?.toUpperCase() ?? ""}${words.slice(1)}. `;
 }
 
 /** Every member that is told: one that is nobody's still is, by the time its turn comes. */
@@ -41,7 +57,7 @@ function membersOf({ machines }: Observed): ReadonlySet<string> {
   return new Set(machines.flatMap(({ look }) => (look.kind === "running" ? (look.etcd?.members ?? []).map(({ id }) => id) : [])));
 }
 
-function playForward(from: Observed, rules: readonly Rule[]): Plan {
+function playForward(from: Observed, rules: readonly Rule[]): { readonly plan: Plan; readonly seen: Observed } {
   let seen: Observed = withAssumedNodes({
     ...withoutSnapshot(from),
     ...accessOf(from),
@@ -58,7 +74,7 @@ function playForward(from: Observed, rules: readonly Rule[]): Plan {
     if (verdict === undefined || verdict.actions.length === 0) {
       waiting = verdict?.waiting ?? (verdict === undefined ? { reason: "Unobserved", message: "No rule had anything to say." } : undefined);
       const booted = waiting === undefined ? undefined : bootedNext(seen);
-      if (booted === undefined) return planOf(steps, waiting, true);
+      if (booted === undefined) return { plan: planOf(steps, waiting, true), seen };
       steps.push(...booted.steps);
       seen = booted.seen;
       continue;
@@ -66,13 +82,13 @@ function playForward(from: Observed, rules: readonly Rule[]): Plan {
     waiting = verdict.waiting ?? waitingOf(assessed);
     const words = JSON.stringify(verdict.actions);
     // A rule that says the same again waits for something that only time or a machine can bring.
-    if (words === last) return planOf(steps, waiting, false);
+    if (words === last) return { plan: planOf(steps, waiting, false), seen };
     last = words;
     const next = carriedOut(seen, verdict.actions, steps);
-    if (next.kind === "ends") return planOf(steps, next.waiting, next.isWhole);
+    if (next.kind === "ends") return { plan: planOf(steps, next.waiting, next.isWhole), seen };
     seen = next.seen;
   }
-  return planOf(steps, waiting, false);
+  return { plan: planOf(steps, waiting, false), seen };
 }
 
 /** A snapshot that is being taken has ended by the time that the plan is carried out. */
@@ -120,7 +136,7 @@ function carriedOut(
   for (const action of actions) {
     const definition = definitionOf(action);
     const words = definition.step(action, seen);
-    const quorum = words === undefined ? undefined : quorumAt(seen, words);
+    const quorum = words === undefined ? undefined : UNDISTURBING.has(action.kind) ? undefined : quorumAt(seen, words);
     if (words !== undefined) steps.push({ ...words, action: action.kind, ...(quorum === undefined ? {} : { quorum }) });
     const next = definition.afterwards(seen, action);
     if (next === undefined) {
@@ -158,6 +174,9 @@ function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: 
     })),
   };
 }
+
+/** Beside what runs: nobody is away for them. */
+const UNDISTURBING: ReadonlySet<Action["kind"]> = new Set(["PullInstaller", "InstallTalos", "ForfeitLeadership"]);
 
 /** Votes of etcd while a control plane is disturbed. */
 function quorumAt(seen: Observed, { effect, machine }: StepWords): string | undefined {

@@ -21,7 +21,8 @@ export function printPlan(plan: Plan): string {
         : "Nothing would be done yet."
       : `Plan ${plan.hash}, ${plan.steps.length} step(s); nothing of it is done.`;
   const pending = plan.pending === undefined ? [] : [`Not in this plan: ${plan.pending}`];
-  return bounded([head, ...lines], [...pending, ...end].join("\n"));
+  const forecast = plan.forecast === undefined ? [] : [`Upgrade of Talos: ${plan.forecast}`];
+  return bounded([head, ...forecast, ...lines], [...pending, ...end].join("\n"));
 }
 
 function bounded(lines: readonly string[], end: string): string {

@@ -25,6 +25,7 @@ import type { OwnPod } from "../model/workload.ts";
 import type { SentEffect } from "../model/observation.ts";
 import type { IdentityKind } from "../model/assessment.ts";
 import type { StoppedMachine } from "../model/plans.ts";
+import type { UpgradeProgress } from "../report/upgrade-progress.ts";
 
 /** Field manager of the brain. */
 export const FIELD_MANAGER = "talos-operator/taloscontrolplane";
@@ -81,6 +82,8 @@ export interface KnownMachine {
   readonly underWay: UnderWay | undefined;
   /** Why nothing is sent to it, and what would release it. */
   readonly stopped: StoppedMachine | undefined;
+  /** Where it stands on its way to another Talos; `undefined` = it is on none. */
+  readonly upgrade: UpgradeProgress | undefined;
   readonly hasRecord: boolean;
   /** Nobody can say whether the keys that it was configured with are there. */
   readonly areKeysInDoubt: boolean;

@@ -22,6 +22,7 @@ import type { Brain, BrainOptions } from "./brain.ts";
 import { carryOut, isExpected } from "./carry-out.ts";
 import { clusterFigures, Clusters } from "./clusters.ts";
 import type { Cluster } from "./clusters.ts";
+import { upgradeStatusOf, upgradesUnderWay } from "../report/upgrade-progress.ts";
 import { stoppedMachines } from "../procedures/join/plan.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { assess } from "../assess/assess.ts";
@@ -111,7 +112,7 @@ export function createBrain(options: BrainOptions): Brain {
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
     for (const name of newOfPools(cluster, assessed, decision, toChange)) options.onPoolState?.({ namespace: key.namespace, name });
-    reportStopped(cluster, assessed);
+    for (const name of newOfMachines(cluster, assessed, options)) options.onLook({ namespace: key.namespace, name }, session.look(name));
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
@@ -172,15 +173,6 @@ export function createBrain(options: BrainOptions): Brain {
     cluster.poolPlans = planPools(unpaused, pauses, rules);
     for (const [name, plan] of cluster.poolPlans)
       if (before.get(name)?.hash !== plan.hash) options.onPoolPlan?.({ namespace: cluster.key.namespace, name });
-  };
-
-  /** Why nothing is sent to a machine follows from the spec as much as from the machine: no look tells it. */
-  const reportStopped = (cluster: Cluster, assessed: Assessment): void => {
-    const { key, session, stopped: before } = cluster;
-    cluster.stopped = stoppedMachines(assessed);
-    for (const name of new Set([...before.keys(), ...cluster.stopped.keys()]))
-      if (before.get(name)?.message !== cluster.stopped.get(name)?.message)
-        options.onLook({ namespace: key.namespace, name }, session.look(name));
   };
 
   const controller: Controller = createController({
@@ -246,6 +238,24 @@ export function createBrain(options: BrainOptions): Brain {
       clusters.close();
     },
   };
+}
+
+/**
+ * Takes why nothing is sent to machines, and where they stand on their way to another Talos: both follow from spec and record as much as from the machine, and no look
+ * tells them.
+ *
+ * @returns names of those of which it is something new
+ */
+function newOfMachines(cluster: Cluster, assessed: Assessment, { figures }: Pick<BrainOptions, "figures">): ReadonlySet<string> {
+  const { stopped, upgrades } = cluster;
+  cluster.stopped = stoppedMachines(assessed);
+  cluster.upgrades = upgradesUnderWay(assessed);
+  cluster.upgradeStatus = upgradeStatusOf(assessed, assessed.seen.machines);
+  cluster.stages.saw(cluster.upgrades, assessed.seen.now, figures);
+  const all = [stopped, cluster.stopped, upgrades, cluster.upgrades].flatMap((told) => [...told.keys()]);
+  const isNew = (name: string): boolean =>
+    stopped.get(name)?.message !== cluster.stopped.get(name)?.message || upgrades.get(name)?.stage !== cluster.upgrades.get(name)?.stage;
+  return new Set(all.filter(isNew));
 }
 
 /** Takes what a pass concluded about worker pools. @returns names of those of which it is something new */

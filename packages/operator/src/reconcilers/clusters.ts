@@ -1,4 +1,4 @@
-import type { ReconcileMode, TalosControlPlane } from "@talos-operator/api";
+import type { ReconcileMode, TalosControlPlane, UpgradeStatus } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { ClusterFigures } from "../metrics/figures.ts";
@@ -17,13 +17,16 @@ import type { PoolComposition } from "../procedures/compose/pool-composition.ts"
 import type { PoolState } from "../report/pool-state.ts";
 import { provenLook, unaddressedLook } from "../observe/proven-look.ts";
 import { isNameTaken } from "../spec/machine-names.ts";
+import { openRun } from "../record/upgrades.ts";
 import type { ClusterSession } from "./cluster-session.ts";
+import { UpgradeStages } from "./upgrade-stages.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { SeenAdoption } from "../model/adoption.ts";
 import type { ConfigBase, DeclaredMachine } from "../model/machine.ts";
 import type { Decision, Plan } from "../model/decision.ts";
 import type { Observed } from "../model/observation.ts";
 import type { StoppedMachine } from "../model/plans.ts";
+import type { UpgradeProgress } from "../report/upgrade-progress.ts";
 
 /** A cluster as the brain keeps it between passes. */
 export interface Cluster {
@@ -39,6 +42,11 @@ export interface Cluster {
   poolCompositions: ReadonlyMap<string, PoolComposition>;
   /** Machines to which nothing is sent, by name. */
   stopped: ReadonlyMap<string, StoppedMachine>;
+  /** Machines that are under way to another Talos, by name. */
+  upgrades: ReadonlyMap<string, UpgradeProgress>;
+  readonly stages: UpgradeStages;
+  /** How many machines run the Talos that is asked for; `undefined` = all of them. */
+  upgradeStatus: UpgradeStatus | undefined;
   facts: ClusterFacts | undefined;
   areKeysInDoubt: boolean;
   /** The last pass did not learn what the record says: nobody could, or was to ({@link isUnread}). */
@@ -90,6 +98,9 @@ export class Clusters {
       poolStates: new Map(),
       poolCompositions: new Map(),
       stopped: new Map(),
+      upgrades: new Map(),
+      stages: new UpgradeStages(),
+      upgradeStatus: undefined,
       facts: undefined,
       areKeysInDoubt: false,
       isUnread: false,
@@ -148,6 +159,7 @@ export class Clusters {
       sent: session.sent().get(`Configure/${key.name}`),
       underWay: underWayOn(facts, session.sent(), key.name),
       stopped: cluster.stopped.get(key.name),
+      upgrade: cluster.upgrades.get(key.name),
       hasRecord: facts !== undefined,
       areKeysInDoubt: cluster.areKeysInDoubt,
       hasOpenEffect: intentOn(facts, key.name) !== undefined,
@@ -211,7 +223,7 @@ function believedLook({ session, machines, facts }: Cluster, name: string, now: 
 }
 
 /** What metrics show of a cluster. */
-export function clusterFigures({ key: { namespace = "", name }, machines, session, facts }: Cluster): ClusterFigures {
+export function clusterFigures({ key: { namespace = "", name }, machines, session, facts, upgradeStatus }: Cluster): ClusterFigures {
   const looks = [...machines.values()].map((declared) => ({ declared, look: session.look(declared.name) }));
   const etcds = looks.flatMap(({ declared, look }) =>
     look.kind === "running" && look.etcd !== undefined ? [{ machine: declared.name, etcd: look.etcd }] : [],
@@ -228,5 +240,16 @@ export function clusterFigures({ key: { namespace = "", name }, machines, sessio
       sizeBytes === undefined || inUseBytes === undefined ? [] : [{ namespace, name, machine, sizeBytes, inUseBytes }],
     ),
     alarms: [...new Set(raisedBy(etcds).map(({ kind }) => kind))].map((alarm) => ({ namespace, name, alarm })),
+    upgrade: {
+      namespace,
+      name,
+      isOpen: openRun(facts) !== undefined,
+      ...(upgradeStatus === undefined ? {} : { machines: countsOf(upgradeStatus) }),
+      quarantined: [...new Set((facts?.quarantine ?? []).map(({ version }) => version))],
+    },
   };
+}
+
+function countsOf({ done = 0, machines = 0 }: UpgradeStatus): { readonly done: number; readonly left: number } {
+  return { done, left: machines - done };
 }

@@ -39,6 +39,14 @@ const facts = (over: Partial<ClusterFacts> = {}): ClusterFacts =>
     bootstrapDone: undefined,
     ...over,
   }) as unknown as ClusterFacts;
+const upgradeRun: NonNullable<ClusterFacts["operations"]>[number] = {
+  id: "upgrade-talos-1",
+  kind: "UpgradeTalos",
+  phase: "controlplane v1.13.10",
+  startedAt: 1,
+  since: 1,
+  inputs: { asked: "v1.13.10" },
+};
 const asked = { machine: "m1", address: "10.0.0.1", uuid: "u1", at: 1, deadline: 2 };
 const done = { machine: "m1", address: "10.0.0.1", uuid: "u1", at: 2, evidence: "" };
 
@@ -92,6 +100,34 @@ const cases: readonly {
     before: facts(),
     after: facts({ decisions: [decision("Announce", "Outage")] }),
     want: ["ControlPlaneOutage"],
+  },
+  {
+    name: "another Talos is installed",
+    before: facts(),
+    after: facts({ decisions: [decision("InstallTalos", "Installed")] }),
+    want: ["TalosInstalled"],
+  },
+  { name: "an installation begins", before: facts(), after: facts({ decisions: [decision("InstallTalos", "VersionAsked")] }), want: [] },
+  { name: "it is booted", before: facts(), after: facts({ decisions: [decision("Reboot", "VersionAsked")] }), want: ["TalosBooting"] },
+  {
+    name: "the Talos of before runs again",
+    before: facts(),
+    after: facts({ decisions: [decision("Reboot", "RolledBack")] }),
+    want: ["MachineRolledBack"],
+  },
+  { name: "an upgrade begins", before: facts(), after: facts({ operations: [upgradeRun] }), want: ["UpgradeStarted"] },
+  {
+    name: "another hop of it begins",
+    before: facts({ operations: [upgradeRun] }),
+    after: facts({ operations: [{ ...upgradeRun, phase: "worker v1.13.10" }] }),
+    want: [],
+  },
+  { name: "it is over", before: facts({ operations: [upgradeRun] }), after: facts(), want: ["UpgradeEnded"] },
+  {
+    name: "it failed",
+    before: facts({ operations: [upgradeRun] }),
+    after: facts({ quarantine: [{ version: "v1.13.10", machine: "m1", at: 3, why: "It fell back." }] }),
+    want: [],
   },
   {
     name: "a machine failed with another Talos",

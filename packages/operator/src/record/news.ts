@@ -1,11 +1,13 @@
 import type { EventReason, MachineEventReason } from "@talos-operator/api";
 import { machineFact } from "./facts.ts";
+import { openRun } from "./upgrades.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { ClusterFacts, DecisionFact, MachineFact } from "../model/record.ts";
 
 /** Something that people ask about, and that was just written down. */
 export type News =
-  | { readonly kind: "machine"; readonly reason: MachineEventReason; readonly machine: MachineName }
+  /** `isOwn`: a step between others, told on the machine alone. */
+  | { readonly kind: "machine"; readonly reason: MachineEventReason; readonly machine: MachineName; readonly isOwn?: true }
   | { readonly kind: "failure"; readonly reason: EventReason; readonly machine: MachineName; readonly note: string }
   | { readonly kind: "cluster"; readonly reason: EventReason; readonly note: string };
 
@@ -22,6 +24,7 @@ export function newsOf(before: ClusterFacts, after: ClusterFacts, drained: Reado
   const decided = after.decisions.filter((decision) => !before.decisions.includes(decision));
   return [
     ...bootstrapped(before, after),
+    ...run(before, after),
     ...begun(before, after, drained),
     ...decided.flatMap((decision) => endOf(decision)),
     ...after.machines.flatMap((fact) => changed(machineFact(before, fact.name), fact)),
@@ -33,6 +36,18 @@ export function newsOf(before: ClusterFacts, after: ClusterFacts, drained: Reado
 function bootstrapped(before: ClusterFacts, after: ClusterFacts): readonly News[] {
   if (before.bootstrapDone !== undefined || after.bootstrapDone === undefined || before.bootstrapIntent === undefined) return [];
   return [{ kind: "cluster", reason: "EtcdBootstrapped", note: `etcd bootstrapped on ${after.bootstrapDone.machine}.` }];
+}
+
+/** An upgrade of Talos, as a whole. */
+function run(before: ClusterFacts, after: ClusterFacts): readonly News[] {
+  const [was, is] = [openRun(before), openRun(after)];
+  if (was === undefined && is !== undefined)
+    return [
+      { kind: "cluster", reason: "UpgradeStarted", note: `An upgrade of Talos begins, with ${is.inputs["asked"] ?? "another version"}.` },
+    ];
+  const hasFailed = (after.quarantine?.length ?? 0) > (before.quarantine?.length ?? 0);
+  if (was === undefined || is !== undefined || hasFailed) return [];
+  return [{ kind: "cluster", reason: "UpgradeEnded", note: "The upgrade of Talos is over." }];
 }
 
 /** A machine is disturbed as soon as its drain is over: that the one was written down says that the other is so. */
@@ -48,6 +63,9 @@ function endOf({ action, reason, machine, message }: DecisionFact): readonly New
   if (machine === undefined) return [];
   if (action === "Announce") return [{ kind: "cluster", reason: "ControlPlaneOutage", note: message }];
   if (action === "Quarantine") return [{ kind: "failure", reason: "TalosVersionFailed", machine, note: message }];
+  if (action === "InstallTalos") return reason === "Installed" ? [{ kind: "machine", reason: "TalosInstalled", machine, isOwn: true }] : [];
+  if (reason === "VersionAsked") return [{ kind: "machine", reason: "TalosBooting", machine, isOwn: true }];
+  if (reason === "RolledBack") return [{ kind: "machine", reason: "MachineRolledBack", machine }];
   if (reason === "Upgraded") return [{ kind: "machine", reason: "MachineUpgraded", machine }];
   if (action === "Reboot" && reason === "Refused") return [];
   if (action === "Reboot" && reason === "Booted") return [{ kind: "machine", reason: "MachineRebooted", machine }];

@@ -9,6 +9,8 @@ import { identityOf } from "../assess/identity.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { wantedMeta } from "../procedures/configure/meta-plan.ts";
 import { platformOf } from "../procedures/configure/platform-of.ts";
+import { forecastOf } from "../planning/forecast-of.ts";
+import { sayLeft } from "../planning/upgrade-forecast.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../disruption/drain.ts";
 import { accessConditions } from "./access-state.ts";
@@ -21,7 +23,7 @@ import { isReadyNode, names, stateOf, unmetOf } from "../assess/machine-state.ts
 import { upgradePending } from "./upgrade-state.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { Assessment } from "../model/assessment.ts";
-import type { Said } from "../model/plans.ts";
+import type { Said, UpgradeStep } from "../model/plans.ts";
 
 /** Whether etcd was bootstrapped, and if not, what is waited for. */
 export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
@@ -138,11 +140,19 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
         ]),
     ...(drains === undefined ? [] : [conditionFor("Draining", drains.reason, drains.message, generation)]),
     ...kubeletCertificates(seen),
-    ...upgradePending(seen, seen.machines, generation, undefined, assessed.upgrade),
+    ...upgradePending(seen, seen.machines, generation, undefined, withForecast(assessed)),
     ...heldConditions(seen),
     ...accessConditions(seen),
     ...imported(seen),
   ];
+}
+
+/** What is done about another Talos, with what is left of it. */
+function withForecast(assessed: Assessment): UpgradeStep | undefined {
+  const { upgrade } = assessed;
+  const forecast = upgrade?.kind === "running" || upgrade?.kind === "held" ? forecastOf(assessed) : undefined;
+  if (upgrade === undefined || forecast === undefined) return upgrade;
+  return { ...upgrade, says: [upgrade.says, `Left: ${sayLeft(forecast)}.`].filter((words) => words !== "").join(" ") };
 }
 
 /** That somebody deleted record or keys while the cluster is there. */

@@ -1,10 +1,11 @@
 import { conditionFor } from "@talos-operator/api";
-import type { ConditionInput, RemovalStatus } from "@talos-operator/api";
+import type { ConditionInput, RemovalStatus, UpgradeStatus } from "@talos-operator/api";
 import { configIntents } from "../procedures/configure/config-intents.ts";
 import { factsOf } from "../record/facts.ts";
 import { configConditionsOf } from "./describe-config.ts";
 import { removalRows, removalsOf } from "./describe-removal.ts";
 import { machinesInChange } from "./open-effects.ts";
+import { upgradeStatusOf } from "./upgrade-progress.ts";
 import { upgradePending } from "./upgrade-state.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { SeenMachine } from "../model/observation.ts";
@@ -19,6 +20,8 @@ export interface PoolState {
   readonly conditions: readonly ConditionInput[];
   /** Machines of the pool that leave; `undefined` = none does. */
   readonly removals?: readonly RemovalStatus[] | undefined;
+  /** How far its machines are on their way to another Talos; `undefined` = they are on none. */
+  readonly upgrade?: UpgradeStatus | undefined;
   /** Settings of a machine of the pool are being changed, its reboot included. */
   readonly isChangingConfig: boolean;
   /** A change of one of its machines, of those that leave too, is open or about to begin. */
@@ -51,7 +54,8 @@ export function poolStates(assessed: Assessment, toChange: ReadonlySet<MachineNa
       ];
       const isChangingConfig = own.some(({ declared }) => changing.has(declared.name));
       const hasOpenEffect = [...own, ...leaving].some(({ declared }) => open.has(declared.name));
-      return [name, { generation, conditions, removals: removalRows(removals), isChangingConfig, hasOpenEffect }];
+      const upgrade = upgradeStatusOf(assessed, own);
+      return [name, { generation, conditions, removals: removalRows(removals), upgrade, isChangingConfig, hasOpenEffect }];
     }),
   );
 }

@@ -43,6 +43,10 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
     return;
   }
   const { reason, machine: name } = news;
+  if (news.isOwn === true) {
+    for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name]));
+    return;
+  }
   const isReady = isConditionTrue(seen.controlPlane.status?.conditions, "Ready");
   if (reason === "MachineConfigured") {
     // The object of the machine may be made in this very moment.

@@ -77,6 +77,7 @@ function statusOf(object: TalosControlPlane, seen: Observed, decision: Decision,
     ...(facts?.importedAt === undefined ? {} : { imported: true }),
     state: decision.state,
     removals: decision.removals,
+    upgrade: decision.upgrade,
     ...runningFieldsOf(ownMachines(seen, facts)),
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };

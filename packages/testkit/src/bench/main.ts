@@ -13,6 +13,7 @@ import { benchLarge } from "./large.ts";
 import { benchLatency } from "./latency.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNeighbours } from "./neighbours.ts";
+import { benchWaveOfTalos } from "./wave-talos.ts";
 import { benchWave } from "./wave.ts";
 import { makeFleet } from "./ready-fleet.ts";
 import { benchSteady } from "./steady.ts";
@@ -27,6 +28,7 @@ const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTI
   failover        the leader of two replicas ends, sleeps or is cut off; --count repeats, default 5
   latency         edit of a cluster to the first Talos call; --count clusters, default 200
   wave            a setting that needs a boot, on all clusters at once; --count clusters, default 200
+  wave-talos      the next patch release of Talos, on all clusters at once; --count clusters, default 200
   neighbours      silent and slow machines and objects nobody can fulfil beside healthy clusters; --count clusters, default 200
   large           passes over one cluster of 1,000 workers, and of 100 for comparison; --count workers, --json for programs
   memory          the operator within the memory limit of its container; --count healthy clusters of 10 machines, default 50
@@ -78,6 +80,7 @@ else if (name === "failover") await benchFailover(count ?? 5, options);
 else if (name === "large") {
   if (!(await benchLarge(count ?? 1_000, values.json))) process.exitCode = 1;
 } else if (name === "latency") await benchLatency(count ?? 200, options);
+else if (name === "wave-talos") await benchWaveOfTalos(count ?? 200, options);
 else if (name === "wave") await benchWave(count ?? 200, options);
 else if (name === "neighbours") await benchNeighbours(count ?? 200, options);
 else if (name === "addons") await benchAddons(count ?? 1_000, options);

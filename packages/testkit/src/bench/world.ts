@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
@@ -74,7 +74,11 @@ export interface WorldOptions {
 /** Starts the processes. */
 export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld> {
   const folder = mkdtempSync(join(tmpdir(), "talos-operator-bench-"));
-  if (options.from !== undefined) cpSync(options.from, folder, { recursive: true });
+  if (options.from !== undefined) {
+    cpSync(options.from, folder, { recursive: true });
+    // A copy of folders is open to others, and folders that hold keys are refused then.
+    for (const part of ["api", "machines"]) chmodSync(join(folder, part), 0o700);
+  }
   const isKept = options.persist ?? options.from !== undefined;
   const auditLog = join(folder, "audit.jsonl");
   const callLog = join(folder, "calls.jsonl");

@@ -20,6 +20,7 @@ import { effectiveMode, isTakenOver, pausedCondition } from "../../controllers/s
 import { ownerStays } from "../../controllers/shared/owner-stays.ts";
 import { tellingRefusals, withRefusal } from "../../controllers/shared/refused-write.ts";
 import { sumOfPools } from "../../controllers/shared/running-fields.ts";
+import { sumOfUpgrades } from "../../controllers/shared/sum-of-upgrades.ts";
 import { createStatusWriter } from "../../controllers/shared/status-writer.ts";
 import type { Telling } from "../../telling/telling.ts";
 import type { WantedStatus } from "../../controllers/shared/status-writer.ts";
@@ -219,5 +220,6 @@ function runningOf(seen: ClusterSeen): WantedStatus["fields"] {
   return {
     ...sumOfPools(poolsOf(seen).map(({ stored }) => stored?.status)),
     observedKubeVersion: seen.controlPlane?.status?.observedKubeVersion,
+    upgrade: sumOfUpgrades(poolsOf(seen).map(({ stored }) => stored)),
   };
 }

@@ -269,3 +269,19 @@ test("an object that is left alone keeps what columns show, and the generation t
   const { conditions: _, ...kept } = object().status ?? {};
   assert.deepEqual(kept, fields);
 });
+
+test("how far an upgrade is goes with it, though an earlier process said it, and is told as soon as a state", async () => {
+  const { object, at, writer } = createStored();
+  const upgrade = (stage: string): WantedStatus => ({ ...ready(true), fields: { state: "Ready", upgrade: { stage } } });
+  const told = (): unknown => (object().status as { readonly upgrade?: unknown } | undefined)?.upgrade;
+  const earlier = writer();
+  await earlier.write(object(), upgrade("Pulling"), EVERY_MS);
+  for (const [index, stage] of ["Installing", "Booting", "BakeTime"].entries()) {
+    at((index + 1) * 1_000);
+    await earlier.write(object(), upgrade(stage), EVERY_MS);
+    assert.deepEqual(told(), { stage });
+  }
+  at(60_000);
+  await writer().write(object(), { ...ready(true), fields: { state: "Ready", upgrade: undefined } }, EVERY_MS);
+  assert.equal(told(), undefined);
+});

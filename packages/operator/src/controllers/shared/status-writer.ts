@@ -11,6 +11,8 @@ import { tellTurns } from "./turns.ts";
 /** A status as all kinds have it. */
 export interface StatusShape {
   readonly state?: string;
+  /** How far an upgrade is; people watch it as they do a state. */
+  readonly upgrade?: object;
   /** Of a control plane: it was taken over. */
   readonly imported?: boolean;
   readonly observedGeneration?: number;
@@ -84,7 +86,11 @@ const KEPT_FIELDS = [
   "identity",
   "failedConfig",
   "removals",
+  "upgrade",
 ] as const;
+
+/** Fields that nobody else has: one that an earlier process wrote goes, too, when there is nothing to say any more. */
+const OURS: ReadonlySet<string> = new Set(["upgrade"]);
 
 /** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */
 const MESSAGES_PAUSE = 60;
@@ -144,7 +150,7 @@ export function createStatusWriter<T extends WithStatus>(
       if (after === before) return pauses.end(key);
       // What others made of it since is no reason to hurry: two that put each other right would do nothing else.
       const told = own?.status ?? before;
-      const isNews = told?.state !== after.state || isTurn(told, after);
+      const isNews = stateOf(told) !== stateOf(after) || isTurn(told, after);
       const left = everyMs === 0 || isNewGeneration(told, after) ? 0 : pauses.leftMs(key, { own, told, before, after }, everyMs, now);
       if (left > 0) return left;
       const { name = "", namespace, uid, resourceVersion } = object.metadata ?? {};
@@ -236,7 +242,7 @@ function createPauses(firstWordsMs: number) {
         return Math.min(everyMs * MESSAGES_PAUSE, LONGEST_MESSAGES_PAUSE_MS) - elapsedMs(own.at, now);
       const pauseMs = pauseBefore(told, after, own.pauseMs, crowd.factor(now)) - elapsedMs(own.at, now);
       if (isReady(after) || isTurn(told, after)) return pauseMs;
-      const holdMs = told?.state === after.state ? HOLD_MS : STATE_PAUSE_MS;
+      const holdMs = stateOf(told) === stateOf(after) ? HOLD_MS : STATE_PAUSE_MS;
       return Math.max(pauseMs, holdMs - elapsedMs(since(heldSince, key, now), now));
     },
     written(key: string, now: number): void {
@@ -263,7 +269,9 @@ function statusAfter(before: StatusShape | undefined, wanted: WantedStatus, said
   const conditions = conditionsAfter(before?.conditions, wanted, now);
   const old: Readonly<Record<string, unknown>> = { ...before };
   const gone = new Set(
-    Object.keys(wanted.fields).filter((key) => wanted.fields[key] === undefined && said[key] !== undefined && key in old),
+    Object.keys(wanted.fields).filter(
+      (key) => wanted.fields[key] === undefined && (said[key] !== undefined || OURS.has(key)) && key in old,
+    ),
   );
   const isSame =
     gone.size === 0 && Object.entries(wanted.fields).every(([key, value]) => value === undefined || isDeepStrictEqual(old[key], value));
@@ -284,10 +292,15 @@ function keptFields(status: StatusShape | undefined): WantedStatus["fields"] {
   return Object.fromEntries(kept.map((name) => [name, fields[name]]));
 }
 
+/** The word for people, and how far an upgrade is. */
+function stateOf(status: StatusShape | undefined): string {
+  return status?.upgrade === undefined ? (status?.state ?? "") : JSON.stringify([status.state, status.upgrade]);
+}
+
 /** Milliseconds between the last write and one that says this. What people wait for is never put off. */
 function pauseBefore(before: StatusShape | undefined, after: StatusShape, wordsPauseMs: number, crowd: number): number {
   if (isTurn(before, after)) return 0;
-  const pauseMs = before?.state === after.state ? wordsPauseMs : Math.min(wordsPauseMs, STATE_PAUSE_MS);
+  const pauseMs = stateOf(before) === stateOf(after) ? wordsPauseMs : Math.min(wordsPauseMs, STATE_PAUSE_MS);
   return Math.min(pauseMs * crowd, LONGEST_PAUSE_MS);
 }
 

@@ -24,6 +24,38 @@ const cases: readonly { readonly name: string; readonly seen: VersionsSeen; read
     says: /^a runs Talos v1\.13\.8, the spec asks for v1\.13\.9\. a boots Talos v1\.13\.9\.$/,
   },
   {
+    name: "what failed comes first, and no way is shown that nobody goes",
+    seen: {
+      machines: [{ name: "a", runs: "v1.13.8", asked: "v1.13.9" }],
+      way: "in 1 hop: Talos v1.13.8 → v1.13.9",
+      step: { reason: "VersionFailed", says: "Talos v1.13.9 failed on a." },
+    },
+    reason: "VersionFailed",
+    says: /^Talos v1\.13\.9 failed on a\. a runs Talos v1\.13\.8, the spec asks for v1\.13\.9\.$/,
+  },
+  {
+    name: "what is proved is told once",
+    seen: {
+      machines: [{ name: "b", runs: "v1.13.8", asked: "v1.13.9" }],
+      proving: ["a"],
+      step: { reason: "Upgrading", says: "a runs Talos v1.13.9 and is watched for its bake time." },
+    },
+    reason: "Upgrading",
+    says: /^b runs Talos v1\.13\.8, the spec asks for v1\.13\.9\. a runs Talos v1\.13\.9 and is watched for its bake time\.$/,
+  },
+  {
+    name: "the last one that is proved is told by what is done about it alone",
+    seen: { machines: [], proving: ["a"], step: { reason: "Upgrading", says: "a runs Talos v1.13.9 and is watched for its bake time." } },
+    reason: "Upgrading",
+    says: /^a runs Talos v1\.13\.9 and is watched for its bake time\.$/,
+  },
+  {
+    name: "where nobody says what is done, what is proved is told all the same",
+    seen: { machines: [], proving: ["a"] },
+    reason: "ImageDiffers",
+    says: /^a shows what is asked for/,
+  },
+  {
     name: "a downgrade of Talos is named as that, with the annotation it needs",
     seen: { machines: [{ name: "a", runs: "v1.13.9", asked: "v1.12.4" }] },
     reason: "DowngradeAsked",

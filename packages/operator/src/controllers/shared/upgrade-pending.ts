@@ -51,23 +51,30 @@ export function upgradePendingOf(
       machines,
       ({ runs, asked }) => `Talos ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`,
     ),
-    ...(proving.length === 0 ? [] : [`${proving.join(", ")} shows what is asked for, and is watched for its bake time`]),
+    // What is done about it says so itself.
+    ...(proving.length === 0 || (step?.says ?? "") !== ""
+      ? []
+      : [`${proving.join(", ")} shows what is asked for, and is watched for its bake time`]),
     ...(kubernetes === undefined ? [] : [kubernetesSentence(kubernetes)]),
     ...components,
     ...images,
   ];
-  if (sentences.length === 0) return [];
+  if (sentences.length === 0 && proving.length === 0) return [];
   const reason = reasonOf({ machines, kubernetes, components, images });
   const isOpen = machines.length > 0 || proving.length > 0;
   const isTaken = isOpen && step !== undefined && step.reason !== "VersionDiffers";
+  const said = isOpen && step !== undefined && step.says !== "" ? [step.says] : [];
+  // What failed, and what a person can do, is what somebody comes for; the way is closed.
+  const hasFailed = isTaken && step.reason === "VersionFailed";
   return [
     conditionFor(
       "UpgradePending",
       isTaken ? step.reason : reason,
       [
-        `${sentences.join("; ")}.`,
-        ...(way === "" ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
-        ...(isOpen && step !== undefined && step.says !== "" ? [step.says] : []),
+        ...(hasFailed ? said : []),
+        ...(sentences.length === 0 ? [] : [`${sentences.join("; ")}.`]),
+        ...(way === "" || hasFailed ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
+        ...(hasFailed ? [] : said),
         ...releaseOf({ machines: isTaken ? [] : machines, kubernetes, components, images }),
       ].join(" "),
       generation,

@@ -298,3 +298,19 @@ test("machine: says itself why nothing is sent to it", () => {
   const sent = { at: NOW, outcome: "refused", detail: "no such disk" } as const;
   assert.equal(decideMachine({ ...seen, fact: known, sent }).conditions[0]?.reason, "ConfigRejected");
 });
+
+test("a machine that boots another Talos says so, and nobody is sent to look at its power and network", () => {
+  const upgrade = { machine: "demo-10.0.0.1", from: "v1.13.8", to: "v1.13.9" };
+  const told = (look: Look, stage: "Installing" | "Booting" | "RollingBack"): readonly (string | undefined)[] => {
+    const seen = { machine, look, fact: { ...known, appliedHash: "x" }, hasOwner: true, hasRecord: true, hasOpenEffect: true };
+    const report = decideMachine({ ...seen, upgrade: { ...upgrade, stage } });
+    assert.deepEqual(report.upgrade, { from: "v1.13.8", to: "v1.13.9", stage });
+    const ready = report.conditions.find(({ type }) => type === "Ready");
+    return [report.state, ready?.reason, ready?.message];
+  };
+  assert.deepEqual(told(silent, "Booting"), ["Upgrading", "Booting", "Boots Talos v1.13.9 in the place of v1.13.8."]);
+  assert.deepEqual(told(silent, "RollingBack"), ["Upgrading", "Booting", "Boots Talos v1.13.8 again."]);
+  assert.deepEqual(told(silent, "Installing").slice(0, 2), ["Unreachable", "MachineUnreachable"]);
+  assert.deepEqual(told(running(), "Installing").slice(0, 2), ["Available", "AllReady"], "it serves while it is installed beside");
+  assert.equal(told(running(undefined, { stage: "rebooting", ready: false }), "Booting")[0], "Upgrading");
+});

@@ -16,6 +16,7 @@ import type { SentEffect } from "../../model/observation.ts";
 import type { MachineFact } from "../../model/record.ts";
 import type { IdentityKind } from "../../model/assessment.ts";
 import type { StoppedMachine } from "../../model/plans.ts";
+import type { UpgradeProgress } from "../../report/upgrade-progress.ts";
 
 /** Everything that the report about a machine is made from. */
 export interface MachineSeen {
@@ -43,6 +44,8 @@ export interface MachineSeen {
   readonly isPoolGoing?: boolean;
   /** A change of it was begun, and its end was not seen. */
   readonly hasOpenEffect?: boolean;
+  /** Where it stands on its way to another Talos. */
+  readonly upgrade?: UpgradeProgress | undefined;
 }
 
 /** What is reported. */
@@ -52,6 +55,7 @@ export interface MachineReport {
   /** What is left of the record when it is lost. */
   readonly identity: MachineIdentityStatus | undefined;
   readonly failedConfig: TalosMachineStatus["failedConfig"];
+  readonly upgrade: TalosMachineStatus["upgrade"];
   readonly conditions: readonly ConditionInput[];
 }
 
@@ -74,6 +78,7 @@ export function decideMachine(seen: MachineSeen): MachineReport {
     observedVersion: look.kind === "running" || look.kind === "maintenance" ? look.version : undefined,
     identity: identityToTell(seen),
     failedConfig: fact?.failed === undefined ? undefined : { kind: failureKind(fact.failed) },
+    upgrade: upgradeOf(seen),
     conditions: [
       conditionFor("Ready", ready.reason, ready.message, generation),
       conditionFor("Reachable", reachable.reason, reachable.message, generation),
@@ -84,6 +89,18 @@ export function decideMachine(seen: MachineSeen): MachineReport {
       ...(machine.metadata.deletionTimestamp === undefined ? [] : [conditionFor("Deleting", "Blocked", deletionWords(seen), generation)]),
     ],
   };
+}
+
+/** Without its machine, whose object this is the status of. */
+function upgradeOf({ upgrade }: MachineSeen): TalosMachineStatus["upgrade"] {
+  if (upgrade === undefined) return undefined;
+  const { machine: _machine, ...told } = upgrade;
+  return told;
+}
+
+/** It was asked to boot another Talos, or the one of before, and that is not over: that it does not answer is part of it. */
+function isBootingTalos({ upgrade }: MachineSeen): boolean {
+  return upgrade?.stage === "Booting" || upgrade?.stage === "BakeTime" || upgrade?.stage === "RollingBack";
 }
 
 /** Only where an address is looked up there is something to say. */
@@ -135,11 +152,13 @@ function stateOf(seen: MachineSeen): MachineState {
   if (look.kind === "maintenance" || look.kind === "not-asked") return "Installing";
   // What was read from it once was there, and nothing was begun on it before that: it is past its installation.
   if (fact.appliedHash === undefined && seen.hasOpenEffect !== true) return "Installing";
+  if (isBootingTalos(seen)) return "Upgrading";
   return underWay === "reboot" ? "Rebooting" : "Unreachable";
 }
 
 /** Of one that answers as a machine of the cluster. */
-function stateOfStage(stage: string | undefined, { fact, underWay }: MachineSeen): MachineState {
+function stateOfStage(stage: string | undefined, seen: MachineSeen): MachineState {
+  const { fact, underWay } = seen;
   switch (stage) {
     case "resetting":
       return "Resetting";
@@ -148,6 +167,7 @@ function stateOfStage(stage: string | undefined, { fact, underWay }: MachineSeen
     case "rebooting":
       // The boot after an installation is a part of it.
       if (underWay === "reset") return "Resetting";
+      if (isBootingTalos(seen)) return "Upgrading";
       return mayHoldConfig(fact) && fact.appliedHash === undefined ? "Installing" : "Rebooting";
     case "installing":
       return "Installing";
@@ -180,6 +200,7 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
       return { reason: "Unobserved", message: "Pending." };
     case "silent":
       if (look.stopped !== undefined) return look.stopped;
+      if (isBootingTalos(seen)) return { reason: "Booting", message: bootWords(seen) };
       return wasConfigured
         ? silentOf(look, fact, hasOpenEffect)
         : { reason: "WaitingForMachines", message: `No answer: ${look.detail}. Boot the machine into maintenance mode.` };
@@ -236,6 +257,12 @@ function runningOf(look: Running, fact: MachineFact | undefined): Finding<Reason
   const words = `${stageWords(stage)}${missing === "" ? "" : `; not ready: ${missing}`}.`;
   if (stage === "resetting") return { reason: "Removing", message: words };
   return { reason: isComingUp(look) ? comingUpReason(fact) : "NodesNotReady", message: words };
+}
+
+function bootWords({ upgrade }: MachineSeen): string {
+  return upgrade?.stage === "RollingBack"
+    ? `Boots Talos ${upgrade.from} again.`
+    : `Boots Talos ${upgrade?.to ?? ""} in the place of ${upgrade?.from ?? ""}.`;
 }
 
 /** Who was sent a configuration installs and reboots with it, unheard; one that was read since, or stays away for longer, is away. */

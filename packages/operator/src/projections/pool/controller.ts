@@ -123,7 +123,7 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
       return undefined;
     }
     const conditions = withRefusalWords(decision.conditions, composition?.refusal, worker.metadata.generation);
-    const fields = { state: decision.state, removals: decision.removals, ...decision.running };
+    const fields = { state: decision.state, removals: decision.removals, upgrade: decision.upgrade, ...decision.running };
     const wait = await statuses.write(worker, judgedStatus(worker, fields, { ...decision, conditions }), STATUS_EVERY_MS);
     // That another cluster's machine goes wakes nobody.
     return { requeueAfterMs: declared.some(isNameTaken) ? HELD_AGAIN_MS : wait };

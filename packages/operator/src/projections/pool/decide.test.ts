@@ -254,3 +254,20 @@ for (const [what, over, says] of [
     const { conditions } = decideWorker(seen({ worker: worker(2, going), ...over }), FINALIZER);
     assert.match(conditions.find(({ type }) => type === "Deleting")?.message ?? "", says);
   });
+
+test("worker: machines that boot another Talos are upgraded, others that are away beside them are not", () => {
+  const row = { machine: "demo-workers-10.0.1.1", from: "v1.13.8", to: "v1.13.9", stage: "Booting" };
+  const state = { generation: undefined, conditions: [], isChangingConfig: false, hasOpenEffect: true };
+  const told = (machines: readonly TalosMachine[], stage = "Booting"): readonly unknown[] => {
+    const upgrade = { done: 0, machines: 2, progress: "0/2", underWay: [{ ...row, stage }] };
+    const decision = decideWorker(seen({ machines, state: { ...state, upgrade } }), FINALIZER);
+    assert.deepEqual(decision.upgrade, upgrade);
+    return ["Ready", "Progressing"].map((type) => decision.conditions.find((one) => one.type === type)?.reason);
+  };
+  const booting = machine(1, "Booting", "Upgrading");
+  assert.deepEqual(told([booting, machine(2, "AllReady")]), ["Booting", "UpgradingTalos"]);
+  assert.deepEqual(told([machine(1, "NodesNotReady"), machine(2, "AllReady")]), ["NodesNotReady", "UpgradingTalos"]);
+  assert.deepEqual(told([booting, machine(2, "NodesNotReady")]), ["WaitingForMachines", "WaitingForMachines"]);
+  assert.deepEqual(told([booting, machine(2, "MachineUnreachable", "Unreachable")]), ["MachineUnreachable", "Blocked"]);
+  assert.deepEqual(told([machine(1, "NodesNotReady"), machine(2, "AllReady")], "Failed"), ["NodesNotReady", "WaitingForNodes"]);
+});

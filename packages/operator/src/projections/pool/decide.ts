@@ -7,6 +7,7 @@ import type {
   TalosControlPlane,
   TalosMachine,
   TalosWorker,
+  UpgradeStatus,
   WorkerState,
 } from "@talos-operator/api";
 import { addressConditions } from "../../controllers/shared/address-conditions.ts";
@@ -48,6 +49,8 @@ export interface WorkerDecision {
   readonly conditions: readonly ConditionInput[];
   /** Machines that leave; `undefined` = none does. */
   readonly removals?: readonly RemovalStatus[] | undefined;
+  /** How far they are on their way to another Talos; `undefined` = they are on none. */
+  readonly upgrade?: UpgradeStatus | undefined;
   /** A change of one of its machines is open or about to begin. */
   readonly hasOpenEffect: boolean;
   /** What the pool waits for in its control plane. */
@@ -105,6 +108,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     ...nothing,
     state: summary.isReady ? "Ready" : "Pending",
     removals: removalsOf(seen),
+    upgrade: upgradeOf(seen),
     conditions: [...summary.conditions, ...ofPool(seen), ...addressConditions(seen.declared, generation), ...inert],
     ...(controlPlane !== undefined && waitsForControlPlane(seen) ? { parts: [controlPlane] } : {}),
   };
@@ -157,6 +161,17 @@ function removalsOf(seen: WorkerSeen): readonly RemovalStatus[] | undefined {
   if (told !== undefined && told.length > 0) return told;
   const names = departing(seen);
   return names.length === 0 ? undefined : names.map((machine) => ({ machine, reason: "WaitingForTurn" satisfies ReasonOf<"Removing"> }));
+}
+
+/** Until the first pass of the cluster in this process, what an earlier one said stands. */
+function upgradeOf({ worker, state }: WorkerSeen): UpgradeStatus | undefined {
+  return state === undefined ? worker.status?.upgrade : state.upgrade;
+}
+
+/** Machines that another Talos is under way on, and only those, are no ready nodes: that is what an upgrade looks like. */
+function isOnlyUpgrading(seen: WorkerSeen, unready: readonly { readonly name: string }[]): boolean {
+  const rows = (upgradeOf(seen)?.underWay ?? []).filter(({ stage }) => stage !== "Failed");
+  return unready.every(({ name }) => rows.some(({ machine }) => machine === name));
 }
 
 /** That machines leave, before the reconciler of the cluster says where each stands. */
@@ -213,6 +228,21 @@ function heldUpWords({ spec }: TalosWorker): string {
   return `Its TalosMachine is made when TalosControlPlane ${name} goes on: see the condition Ready there.`;
 }
 
+/** Machines of the pool that are no ready nodes, and why. */
+function unreadyOf(
+  seen: WorkerSeen,
+  byName: ReadonlyMap<string, TalosMachine>,
+): readonly { readonly name: string; readonly reason: string; readonly message: string }[] {
+  return seen.declared.flatMap((one) => {
+    const { name, problem } = one;
+    if (problem !== undefined && isNameTaken(one)) return [{ name, ...problem }];
+    if (!byName.has(name) && waitsForControlPlane(seen))
+      return [{ name, reason: "ControlPlaneNotReady", message: heldUpWords(seen.worker) }];
+    const ready = findCondition(byName.get(name)?.status?.conditions, "Ready");
+    return ready?.status === "True" ? [] : [{ name, reason: ready?.reason ?? "Unobserved", message: ready?.message ?? "Pending." }];
+  });
+}
+
 function summaryOf(seen: WorkerSeen): {
   readonly isReady: boolean;
   readonly conditions: readonly ConditionInput[];
@@ -240,13 +270,7 @@ function summaryOf(seen: WorkerSeen): {
     };
   }
   const byName = new Map(machines.map((machine) => [machine.metadata.name, machine]));
-  const unready = declared.flatMap((one) => {
-    const { name, problem } = one;
-    if (problem !== undefined && isNameTaken(one)) return [{ name, ...problem }];
-    if (!byName.has(name) && waitsForControlPlane(seen)) return [{ name, reason: "ControlPlaneNotReady", message: heldUpWords(worker) }];
-    const ready = findCondition(byName.get(name)?.status?.conditions, "Ready");
-    return ready?.status === "True" ? [] : [{ name, reason: ready?.reason ?? "Unobserved", message: ready?.message ?? "Pending." }];
-  });
+  const unready = unreadyOf(seen, byName);
   const missing = declared.filter(({ name }) => byName.get(name)?.status?.state !== "Available").map(({ name }) => name);
   const machinesReady =
     missing.length === 0
@@ -266,14 +290,18 @@ function summaryOf(seen: WorkerSeen): {
   }
   const message = unready.map(({ name, message: words }) => aboutMachine(name, words)).join(" ");
   const stopped = unready.find(({ reason }) => !GOES_ON.has(reason));
-  const reason = (stopped?.reason ?? (missing.length > 0 ? "WaitingForMachines" : "NodesNotReady")) as "NodesNotReady";
+  const isUpgrading = stopped === undefined && isOnlyUpgrading(seen, unready);
+  const waiting = missing.length === 0 ? "NodesNotReady" : isUpgrading ? "Booting" : "WaitingForMachines";
+  const reason = (stopped?.reason ?? waiting) as "NodesNotReady";
   return {
     isReady: false,
     conditions: [
       conditionFor("Ready", reason, message, generation),
       machinesReady,
       conditionFor("NodesReady", "NodesNotReady", message, generation),
-      progress(stopped !== undefined ? "Blocked" : missing.length > 0 ? "WaitingForMachines" : "WaitingForNodes", message),
+      isUpgrading
+        ? conditionFor("Progressing", "UpgradingTalos", message, generation)
+        : progress(stopped !== undefined ? "Blocked" : missing.length > 0 ? "WaitingForMachines" : "WaitingForNodes", message),
     ],
   };
 }

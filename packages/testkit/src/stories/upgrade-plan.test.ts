@@ -1,0 +1,112 @@
+// What a plan says of an upgrade of Talos, and that it is what then happens.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { printPlan, whatIf } from "@talos-operator/operator";
+import type { WhatIf } from "@talos-operator/operator";
+import { realisticTimings } from "@talos-operator/simulator";
+import { apply } from "./quiet.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const demo = { namespace: "default", name: "demo" };
+const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+const workers = ["10.5.0.4", "10.5.0.5", "10.5.0.6"];
+const all = [...cps, ...workers];
+
+/** The call that arrives at a machine for a step of a plan. */
+const calls: Readonly<Record<string, string>> = {
+  PullInstaller: "Pull",
+  InstallTalos: "Upgrade",
+  UpgradeTalos: "Upgrade",
+  ForfeitLeadership: "EtcdForfeitLeadership",
+  RebootMachine: "Reboot",
+};
+
+/** An edit of the versions, and how many workers may be down. */
+interface Edit {
+  readonly version: string;
+  readonly maxUnavailable?: number;
+}
+
+function edited({ version, maxUnavailable = 1 }: Edit, from?: string): TalosCluster {
+  const cluster = demoCluster(cps, workers);
+  const { controlPlane, worker } = cluster.spec ?? {};
+  const rolloutStrategy = { rollingUpdate: { maxUnavailable } };
+  const asked = { version: from ?? version, kubeVersion: "v1.35.4" };
+  return {
+    ...cluster,
+    spec: { controlPlane: { ...controlPlane, ...asked }, worker: { ...worker, ...asked, rolloutStrategy } },
+  } as TalosCluster;
+}
+
+async function planned(world: Story, edit: Edit): Promise<WhatIf> {
+  const [found] = await whatIf([edited(edit)], { client: world.client, now: world.time.now(), hosts: { allowLoopback: false } });
+  assert.ok(found !== undefined);
+  return found;
+}
+
+/** `Reboot 10.5.0.1`, in order. */
+function callsOf({ plan: { steps } }: WhatIf): readonly string[] {
+  return steps.flatMap(({ action, machines }) => {
+    const call = calls[action];
+    return call === undefined ? [] : machines.map((name) => `${call} ${name.replace("demo-", "")}`);
+  });
+}
+
+const ofMachine = (sent: readonly string[], address: string): readonly string[] => sent.filter((call) => call.endsWith(` ${address}`));
+
+async function upgraded(world: Story, version: string): Promise<void> {
+  const runs = (address: string): string => world.datacenter.machine(address).state.hardware.talosVersion;
+  await world.until("upgraded", async () => all.every((address) => runs(address) === version), 3_600);
+  await world.until("settled", async () => (await world.condition(kinds.controlPlane, "Progressing"))?.reason === "Settled", 300);
+}
+
+const cases: readonly { readonly name: string; readonly from?: string; readonly edit: Edit }[] = [
+  { name: "the next patch", edit: { version: "v1.13.10" } },
+  { name: "two workers at a time", edit: { version: "v1.13.10", maxUnavailable: 2 } },
+  { name: "two hops, the first by one call each", from: "v1.12.4", edit: { version: "v1.14.0" } },
+  { name: "by one call each", from: "v1.12.4", edit: { version: "v1.12.5" } },
+];
+
+describe("a plan of another Talos says exactly what then happens", () => {
+  for (const { name, from, edit } of cases)
+    test(name, () =>
+      tell(
+        { timings: realisticTimings, ...(from === undefined ? {} : { machines: all.map((address) => ({ address, talosVersion: from })) }) },
+        async (world) => {
+          await apply(world, kinds.cluster, edited(edit, from ?? "v1.13.9"));
+          await world.start();
+          await world.untilReady();
+          await world.time.advance(60_000);
+          const found = await planned(world, edit);
+          const sent = world.sent.length;
+          const { spec } = edited(edit);
+          await world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+          await upgraded(world, edit.version);
+          // A machine of Talos 1.12 does not know the newer name of a pull, and is asked by the older one.
+          const did = world.sent.slice(sent).filter((call) => !call.startsWith("ImagePull "));
+          for (const address of all) assert.deepEqual(ofMachine(callsOf(found), address), ofMachine(did, address), address);
+          const boots = (of: readonly string[]): readonly string[] =>
+            of.filter((call) => call.startsWith("Reboot") || (from !== undefined && call.startsWith("Upgrade")));
+          assert.deepEqual(boots(callsOf(found)).toSorted(byRole), boots(did).toSorted(byRole), printPlan(found.plan));
+          // Who leads in a later hop shows then.
+          const order = [...(found.plan.forecast ?? "").matchAll(/demo-([\d.]*\d)/g)]
+            .map(([, address = ""]) => address)
+            .slice(0, all.length);
+          const first = boots(did).slice(0, cps.length);
+          assert.deepEqual(
+            order.slice(0, cps.length),
+            first.map((call) => call.split(" ")[1] ?? ""),
+            found.plan.forecast,
+          );
+        },
+      ),
+    );
+});
+
+/** Control planes before workers, each in their order: which workers of those that boot together come first is nobody's business. */
+function byRole(a: string, b: string): number {
+  const rank = (call: string): number => (workers.some((address) => call.endsWith(` ${address}`)) ? 1 : 0);
+  return rank(a) - rank(b);
+}
