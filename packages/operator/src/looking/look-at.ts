@@ -1,4 +1,3 @@
-import { noSchematic } from "@talos-operator/talos";
 import { etcdQuotaBytes, isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, EtcdMemberFacts, EtcdStatusFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
@@ -6,6 +5,7 @@ import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
 import { etcdHasData } from "./etcd-files.ts";
 import { hasStopped } from "./look.ts";
+import { toldSchematic } from "./told-schematic.ts";
 import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
 import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "../model/look.ts";
 
@@ -275,10 +275,7 @@ async function schematicOf(
   if (status?.spec.stage !== "running") return undefined;
   const ask = async (): Promise<string | undefined> => {
     const extensions = await optional(client.resources.list(resourceKinds.extensionStatus, options));
-    if (extensions === undefined) return undefined;
-    const told = extensions.find(({ spec: { name } }) => name === "schematic")?.spec.version;
-    if (told === undefined) return noSchematic;
-    return /^[0-9a-f]{64}$/.test(told) ? told : undefined;
+    return extensions === undefined ? undefined : toldSchematic(extensions);
   };
   const schematic = await connections.schematic.take(bootOf(status), now, ask);
   if (schematic === undefined) connections.schematic.forget();

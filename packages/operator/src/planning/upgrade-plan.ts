@@ -1,5 +1,5 @@
 import { annotations } from "@talos-operator/api";
-import { compareVersions, noSchematic, planUpgrade, schematicOfImage, tryParseVersion } from "@talos-operator/talos";
+import { compareVersions, isSameSchematic, noSchematic, planUpgrade, schematicOfImage, tryParseVersion } from "@talos-operator/talos";
 import type { UpgradeMachine, UpgradePlan, UpgradeWish } from "@talos-operator/talos";
 import { factsOf } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
@@ -30,17 +30,25 @@ function planOf(seen: Observed): UpgradePlan {
 
 /**
  * What a machine runs and is to run. Kernel arguments are no part of it: an installer writes those of the configuration on the machine, and a schematic brings its
- * own. Neither is a schematic that differs alone: nobody carries that out yet, and `UpgradePending` tells of the image.
+ * own.
  */
 function partOf({ declared: { name, role, version, machineSpec }, look }: SeenMachine): UpgradeMachine | undefined {
   if (look.kind !== "running" || look.platform === "container" || look.version === undefined) return undefined;
-  const schematic = look.version === version ? undefined : askedSchematic(machineSpec.image);
+  const schematic = askedSchematic(machineSpec.image);
   return {
     name,
     role,
     runs: { version: look.version, ...(look.schematic === undefined ? {} : { schematic: look.schematic }) },
     asked: { version, ...(schematic === undefined ? {} : { schematic }) },
   };
+}
+
+/** It runs another Talos than is asked for: another version, or the same one built from another schematic. */
+export function asksAnotherTalos({ declared: { version, machineSpec }, look }: SeenMachine): boolean {
+  if (look.kind !== "running" || look.platform === "container" || look.version === undefined) return false;
+  if (look.version !== version) return true;
+  const asked = askedSchematic(machineSpec.image);
+  return asked !== noSchematic && !isSameSchematic(look.schematic, asked);
 }
 
 /** Without an image of its own a machine gets the installer of Talos itself, from 1.14 on by the schematic that holds nothing. */

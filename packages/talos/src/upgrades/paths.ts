@@ -1,4 +1,4 @@
-import { defaultSchematicId, noSchematic } from "../versions/images.ts";
+import { isPlainSchematic, isSameSchematic, noSchematic } from "../versions/images.ts";
 import { supportsTalosUpgrade } from "../versions/matrix.ts";
 import { compareVersions, tryParseVersion, type Version } from "../versions/version.ts";
 import type { ReleaseCatalogue } from "./catalogue.ts";
@@ -20,7 +20,7 @@ export function talosPath(machine: UpgradeMachine, machines: readonly string[], 
   const { from, to } = ends;
   const order = compareVersions(runs.version, asked.version);
   if (order === 0) return { versions: isSameBuild(machine) ? [] : [withV(from)] };
-  if (asked.schematic === noSchematic && runs.schematic !== undefined && !isPlain(runs.schematic))
+  if (asked.schematic === noSchematic && runs.schematic !== undefined && !isPlainSchematic(runs.schematic))
     return { refusal: { kind: "SchematicLost", schematic: runs.schematic, machines } };
   if (to.major !== 1 || !talos.has(to.minor)) return { refusal: { kind: "UnknownMinor", of: "talos", version: withV(to), machines } };
   if (order > 0 && !isAllowed(wish, asked.version))
@@ -92,13 +92,8 @@ function throughMinors(from: Version, to: Version, newest: (minor: number) => st
 
 /** Who asks for an installer of Talos itself asks for no change of the schematic. */
 function isSameBuild({ runs, asked }: UpgradeMachine): boolean {
-  const isSame = (a: string | undefined, b: string | undefined): boolean => a === undefined || b === undefined || a === b;
   const words = (list: readonly string[] | undefined): string | undefined => (list === undefined ? undefined : JSON.stringify(list));
-  const isSameSchematic = asked.schematic === noSchematic || isSame(runs.schematic, asked.schematic);
-  return isSameSchematic && isSame(words(runs.kernelArguments), words(asked.kernelArguments));
-}
-
-/** Nothing is in it that an installer of Talos itself lacks. */
-function isPlain(schematic: string): boolean {
-  return schematic === noSchematic || schematic === defaultSchematicId;
+  if (asked.schematic !== noSchematic && !isSameSchematic(runs.schematic, asked.schematic)) return false;
+  const [before, after] = [words(runs.kernelArguments), words(asked.kernelArguments)];
+  return before === undefined || after === undefined || before === after;
 }

@@ -9,6 +9,7 @@ import { componentDifferences } from "../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
 import { EffectError } from "../../errors.ts";
+import { toldSchematic } from "../../looking/told-schematic.ts";
 import { toldWord } from "../../looking/told-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
@@ -61,7 +62,7 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, shownBoot, meta, slots] = await Promise.all([
+  const [active, persisted, system, shownBoot, meta, slots, build] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
     question.uuid === "" && question.upgrades === undefined
@@ -69,7 +70,8 @@ export async function readConfig(
       : client.resources.get(resourceKinds.systemInformation, undefined, options),
     client.bootId(options),
     question.meta === undefined ? undefined : metaOf(client, question.meta, options),
-    question.upgrades !== undefined ? readSlots(client, options) : undefined,
+    question.upgrades === undefined ? undefined : readSlots(client, options),
+    question.upgrades === undefined ? undefined : readBuild(client, options),
   ]);
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
@@ -112,7 +114,7 @@ export async function readConfig(
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
       ...(meta === undefined ? {} : { meta }),
-      ...(slots === undefined ? {} : { talos: { ...slots, ...hardwareOf(system?.spec) } }),
+      ...(slots === undefined ? {} : { talos: { ...slots, ...build, ...hardwareOf(system?.spec) } }),
       onDisk: kindOfDisk(),
       ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
     },
@@ -137,6 +139,12 @@ export async function readSlots(
     (await client.resources.get(resourceKinds.metaKey, id, options))?.spec.value;
   const [fallback, image] = await Promise.all([read(metaId(META_KEYS.upgradeFallback)), read(metaId(META_KEYS.stagedImage))]);
   return { ...(fallback === undefined ? {} : { fallback: fallback.slice(0, LONGEST_LABEL) }), isStaged: image !== undefined };
+}
+
+/** What the Talos that runs was built from. The Image Factory puts its schematic among the extensions of what it builds. */
+export async function readBuild(client: Pick<TalosClient, "resources">, options: CallOptions): Promise<Pick<SeenTalos, "schematic">> {
+  const schematic = toldSchematic(await client.resources.list(resourceKinds.extensionStatus, options));
+  return schematic === undefined ? {} : { schematic };
 }
 
 /** Characters of a boot label that are kept. */

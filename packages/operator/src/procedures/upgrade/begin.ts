@@ -9,15 +9,19 @@ import { pullInstaller } from "../../effects/pull-installer.ts";
 import { withIntent } from "../../record/facts.ts";
 import { wasJustHeldBack } from "../configure/config-probe.ts";
 import { imageFor } from "./image.ts";
+import type { UpgradeImage } from "./image.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import { slotFor } from "./slot-for.ts";
+import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig } from "../../model/config.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 import type { Begun, Candidate } from "./candidate.ts";
+
+type Installer = Extract<UpgradeImage, { readonly kind: "image" }>;
 
 /** What a machine that has its turn does now. */
 export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Candidate): Begun {
@@ -33,7 +37,7 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   const config = seen.configs?.get(name);
   if (config?.kind !== "known" || machine.fact === undefined) return hold("it is being read");
   if (!isSameVersion(config.version, hop.from.version)) return hold("it is read again");
-  const image = imageFor(declared, hop.to.version);
+  const image = imageFor(declared, hop.to);
   if (image.kind === "none") return { kind: "hold", why: image.why, needsPerson: true };
   const other = machine.fact.installed;
   if (other !== undefined && !candidate.isInstalled)
@@ -50,15 +54,15 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
     };
   const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps";
   if (!candidate.isInstalled) {
-    const pulled = pull(assessed, candidate, image.reference);
+    const pulled = pull(assessed, candidate, image);
     if (typeof pulled !== "string") return pulled;
-    if (inSteps) return install(assessed, facts, candidate, config, pulled);
+    if (inSteps) return install(assessed, facts, candidate, config, { ...image, reference: pulled });
   }
-  return boot(assessed, facts, candidate, config, inSteps ? "Reboot" : "UpgradeTalos");
+  return boot(assessed, facts, candidate, config, { what: inSteps ? "Reboot" : "UpgradeTalos", image });
 }
 
 /** The name under which the installer is in the machine's store, or what is done to get it there. */
-function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: string): string | Begun {
+function pull({ seen }: Assessment, { name, machine, hop }: Candidate, { reference: image, schematic }: Installer): string | Begun {
   const ended = seen.sent.get(`PullInstallerEnded/${name}`);
   const begun = seen.sent.get("PullInstaller/" + name);
   const isFresh = ended?.pulled?.asked === image && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
@@ -78,11 +82,15 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: st
   return {
     kind: "hold",
     why: words ?? `the installer ${image} is pulled`,
-    actions: [{ kind: "PullInstaller", ...target, version: hop.to.version, image }],
+    actions: [{ kind: "PullInstaller", ...target, version: hop.to.version, schematic, image }],
   };
 }
 
-function common({ seen }: Assessment, { name, machine, hop }: Candidate): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
+function common(
+  { seen }: Assessment,
+  { name, machine, hop }: Candidate,
+  { schematic }: Installer,
+): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
   return {
     machine: name,
     address: machine.declared.address,
@@ -91,24 +99,30 @@ function common({ seen }: Assessment, { name, machine, hop }: Candidate): Omit<U
     at: seen.now,
     talosVersion: hop.to.version,
     talosBefore: hop.from.version,
+    ...(schematic === undefined ? {} : { talosSchematic: schematic }),
   };
 }
 
-function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate, config: KnownConfig, image: string): Begun {
+function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate, config: KnownConfig, image: Installer): Begun {
   const held = slotFor(assessed, facts, candidate);
   if (held !== undefined) return held;
   const { seen } = assessed;
   const { name, machine, hop } = candidate;
   const intent: UpgradeIntent = {
-    ...common(assessed, candidate),
+    ...common(assessed, candidate, image),
     what: "InstallTalos",
     deadline: seen.now + ARRIVES_MS + INSTALL_MS,
     bootIdBefore: config.bootId,
-    why: `The spec asks for another Talos: ${hop.to.version} is installed beside ${hop.from.version}.`,
+    why: `The spec asks for another Talos: ${toWords(candidate, image)} is installed beside ${hop.from.version}.`,
   };
   const target = { machine: name, address: machine.declared.address, ifUuid: intent.uuid, role: machine.declared.role };
   const versions = { ifBootId: config.bootId, ifVersion: hop.from.version, version: hop.to.version };
-  return { kind: "open", intent, action: [{ kind: "InstallTalos", ...target, ...versions, image }] };
+  const action = { kind: "InstallTalos", ...target, ...versions, schematic: image.schematic, image: image.reference } as const;
+  return { kind: "open", intent, action: [action] };
+}
+
+function toWords({ hop: { from, to } }: Candidate, { schematic }: Installer): string {
+  return schematic !== undefined && isSameVersion(from.version, to.version) ? `${to.version} ${builtFrom(schematic)}` : to.version;
 }
 
 function hasOtherNode({ machines }: Assessment, name: MachineName): boolean {
@@ -121,7 +135,7 @@ function boot(
   facts: ClusterFacts,
   candidate: Candidate,
   config: KnownConfig,
-  what: "Reboot" | "UpgradeTalos",
+  { what, image }: { readonly what: "Reboot" | "UpgradeTalos"; readonly image: Installer },
 ): Begun {
   const held = slotFor(assessed, facts, candidate);
   if (held !== undefined) return held;
@@ -132,11 +146,11 @@ function boot(
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };
   if (drain.kind === "wait") return { kind: "act", says: drain.message, actions: [] };
   const intent: UpgradeIntent = {
-    ...common(assessed, candidate),
+    ...common(assessed, candidate, image),
     what,
     deadline: seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS),
     bootIdBefore: config.bootId,
-    why: `Talos ${hop.to.version} is booted in the place of ${hop.from.version}.`,
+    why: `Talos ${toWords(candidate, image)} is booted in the place of ${hop.from.version}.`,
   };
   const action = bootActions(assessed, intent, withIntent(facts, intent));
   // An intent under which nothing is sent would be closed again at once.

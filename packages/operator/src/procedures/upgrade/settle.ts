@@ -1,5 +1,6 @@
 import { elapsedMs } from "../../elapsed.ts";
 import { forfeitLeadership } from "../../effects/forfeit-leadership.ts";
+import { isSameVersion } from "../../effects/demand-talos.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { rebootMachine } from "../../effects/reboot-machine.ts";
 import { rollBackTalos } from "../../effects/roll-back-talos.ts";
@@ -16,6 +17,7 @@ import { notBack } from "./not-back.ts";
 import { imageFor } from "./image.ts";
 import { mayRollBack } from "./may-roll-back.ts";
 import { quarantined } from "./quarantine.ts";
+import { builtFrom } from "./words.ts";
 import { ARRIVES_MS, WELL_WITHIN_MS } from "./times.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -75,7 +77,7 @@ function taken(assessed: Assessment, facts: ClusterFacts, intent: UpgradeIntent,
   if (step.kind === "end" || step.kind === "fail") if (step.ending !== undefined) endIntent(draft, open, seen.now, step.ending);
   if ((step.kind === "replace" || step.kind === "fail") && step.next !== undefined) draft.replace(open, step.next);
   const after = draft.facts();
-  return step.kind === "fail" ? quarantined(assessed, after, intent.talosVersion, intent.machine, step.why) : after;
+  return step.kind === "fail" ? quarantined(assessed, after, intent, step.why) : after;
 }
 
 /** Nodes are listed once, whoever asks. */
@@ -96,7 +98,7 @@ function stepOf(assessed: Assessment, intent: UpgradeIntent): Step {
 /** An installation is over when META says so; nobody sees an installer that runs. */
 function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const { seen } = assessed;
-  const { machine, talosVersion, talosBefore, bootIdBefore = "" } = intent;
+  const { machine, talosVersion, talosBefore, talosSchematic, bootIdBefore = "" } = intent;
   const end = (reason: Ending["reason"], message: string, fact?: Ending["fact"]): Step => ({
     kind: "end",
     ending: { reason, message, ...(fact === undefined ? {} : { fact }) },
@@ -121,7 +123,12 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   if (config.talos?.fallback !== undefined)
     return end("Installed", `Talos ${talosVersion} is installed on ${machine}, beside ${talosBefore}.`, (before) => ({
       ...before,
-      installed: { version: talosVersion, before: talosBefore, bootId: bootIdBefore },
+      installed: {
+        version: talosVersion,
+        ...(talosSchematic === undefined ? {} : { schematic: talosSchematic }),
+        before: talosBefore,
+        bootId: bootIdBefore,
+      },
     }));
   if (isOver && config.at > intent.deadline)
     return end("NotHeardOf", `Nothing was seen of the installation on ${machine} by its deadline.`);
@@ -136,9 +143,9 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
     case "well":
       return bakeStep(assessed, intent);
     case "fell-back":
-      return failed(`it booted ${intent.talosBefore} again by itself after Talos ${intent.talosVersion} was started.`, intent, "FellBack");
+      return failed(fellBackWords(intent), intent, "FellBack");
     case "another":
-      return failed(`it booted Talos ${progress.version}, which was not asked for.`, intent, "FellBack");
+      return failed(`it booted ${progress.talos}, which was not asked for.`, intent, "FellBack");
     case "not-booted":
       return notBootedStep(assessed, intent);
     default:
@@ -155,6 +162,12 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
 /** The version failed there, and nothing more is sent. */
 function failed(why: string, intent: UpgradeIntent, reason: Ending["reason"]): Step {
   return { kind: "fail", why, ending: { reason, message: `${intent.machine}: ${why}`, fact: withoutInstalled } };
+}
+
+function fellBackWords({ talosVersion, talosBefore, talosSchematic }: UpgradeIntent): string {
+  return talosSchematic !== undefined && isSameVersion(talosVersion, talosBefore)
+    ? `it booted the image of before by itself after the one ${builtFrom(talosSchematic)} was started.`
+    : `it booted ${talosBefore} again by itself after Talos ${talosVersion} was started.`;
 }
 
 const withoutInstalled: NonNullable<Ending["fact"]> = ({ installed: _installed, ...rest }) => rest;
@@ -201,7 +214,7 @@ export function bootActions(
   const { seen } = assessed;
   const met = assessed.byName.get(intent.machine);
   if (!seen.mayDisturb || facts === undefined || met === undefined || met.look.kind !== "running") return [];
-  const { machine, role, uuid, talosBefore, talosVersion, bootIdBefore = "" } = intent;
+  const { machine, role, uuid, talosBefore, talosVersion, talosSchematic, bootIdBefore = "" } = intent;
   if (wasJustHeldBack(seen, machine)) return [];
   const target = { machine, address: met.declared.address, ifUuid: uuid };
   if (role === "controlplane") {
@@ -214,10 +227,10 @@ export function bootActions(
   }
   if (intent.what === "Reboot")
     return mayAskAgain(seen, rebootMachine, machine) ? [{ kind: "RebootMachine", ...target, role, ifBootId: bootIdBefore }] : [];
-  const image = imageFor(met.declared, talosVersion);
-  if (image.kind !== "image" || !mayAskAgain(seen, upgradeTalos, machine)) return [];
+  const image = imageFor(met.declared, { version: talosVersion, schematic: talosSchematic });
+  if (image.kind !== "image" || image.schematic !== talosSchematic || !mayAskAgain(seen, upgradeTalos, machine)) return [];
   const step = { ...target, role, ifBootId: bootIdBefore, ifVersion: talosBefore };
-  return [{ kind: "UpgradeTalos", ...step, version: talosVersion, image: image.reference }];
+  return [{ kind: "UpgradeTalos", ...step, version: talosVersion, schematic: talosSchematic, image: image.reference }];
 }
 
 /** It runs the new Talos and did not get well in time: it goes back once, where the slot of before and the data of etcd allow that. */
