@@ -6,11 +6,11 @@ import { common, machine } from "@talos-operator/talos/protocol";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
+import { talosVersionOfImage } from "../node/image-version.ts";
 import { faultOf } from "../node/releases.ts";
 import { schematicOfImage } from "../node/upgrade.ts";
 import type { HandlerContext } from "./context.ts";
 import { forever } from "./guards.ts";
-import { talosVersionOfImage } from "./installer-images.ts";
 
 type Store = StoredImage["store"];
 

@@ -4,13 +4,14 @@ import type { Cell } from "../datacenter/cell.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
+import { talosVersionOfImage } from "../node/image-version.ts";
 import { faultOf } from "../node/releases.ts";
 import { REFUSED, schematicOfImage } from "../node/upgrade.ts";
 import { isAtLeast } from "../node/version.ts";
 import type { HandlerContext } from "./context.ts";
 import { actorId, requireMachine } from "./guards.ts";
 import { findImage, pullImage } from "./image-handlers.ts";
-import { preflightRefusal, talosVersionOfImage } from "./installer-images.ts";
+import { preflightRefusal } from "./installer-images.ts";
 
 /**
  * MachineService/Upgrade: pulls the image and, on control planes, checks that every member of etcd is well; answers, then stops services, installs and reboots. What

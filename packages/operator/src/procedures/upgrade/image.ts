@@ -31,7 +31,12 @@ function installer(reference: string): UpgradeImage {
   return { kind: "image", reference, ...(schematic === undefined ? {} : { schematic }) };
 }
 
-/** The same factory builds from every schematic. */
-function withSchematic(image: string, schematic: string | undefined): string {
-  return schematic === undefined || !/^[0-9a-f]{64}$/.test(schematic) ? image : image.replace(/\/[0-9a-f]{64}$/, `/${schematic}`);
+/** Schematic of the image that a machine asks for, by its name; `undefined` = the name tells none. */
+export function schematicAsked({ machineSpec: { image }, version }: Pick<DeclaredMachine, "machineSpec" | "version">): string | undefined {
+  return schematicOfImage(image === undefined || image === "" ? defaultInstallerImage(version) : image);
+}
+
+/** The image with this schematic in the place of its own: the same factory builds from every one. */
+export function withSchematic(image: string, schematic: string | undefined): string {
+  return schematic === undefined || !/^[0-9a-f]{64}$/.test(schematic) ? image : image.replace(/\/[0-9a-f]{64}(?=$|[:@])/, `/${schematic}`);
 }
