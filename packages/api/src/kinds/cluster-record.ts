@@ -164,6 +164,11 @@ const openIntent = object(
       description: "Schematic that the machine is to run after it; none = built from none; absent where the name of the image tells none.",
       maxLength: 64,
     }),
+    talosExtensions: list(string({ description: "Name of an extension.", maxLength: 64 }), {
+      description: "System extensions that the machine ran when the intent was written, and is to run after it.",
+      listType: "atomic",
+      maxItems: 32,
+    }),
     provenAt: time("Since when the machine shows everything that an upgrade is to bring; its bake time runs since then."),
     rollsBackFrom: string({
       description: "Boot id under which the new Talos was given up: only this boot is rolled back, and once.",

@@ -71,6 +71,8 @@ export interface SeenTalos {
   readonly fallback?: string;
   /** What the Talos that runs was built from: `none` = from no schematic; absent = not told. */
   readonly schematic?: string;
+  /** Names of its system extensions; absent = not told. */
+  readonly extensions?: readonly string[];
   /** META key 0x07: an installation that the next boot begins with. */
   readonly isStaged: boolean;
   /** As the firmware says; empty where it says nothing. */

@@ -235,6 +235,8 @@ export interface IntentFact {
   readonly talosBefore?: string;
   /** Schematic that it is to run after it, where the name of the image tells; `none` = built from none. */
   readonly talosSchematic?: string;
+  /** System extensions that it ran then, and is to run after it. */
+  readonly talosExtensions?: readonly string[];
   /** Since when the machine shows everything that an upgrade is to bring. */
   readonly provenAt?: number;
   /** Boot under which the new Talos was given up: only this one is rolled back. */

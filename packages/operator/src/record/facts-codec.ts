@@ -302,6 +302,7 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
     ...(intent.talosVersion === undefined ? {} : { talosVersion: intent.talosVersion }),
     ...(intent.talosBefore === undefined ? {} : { talosBefore: intent.talosBefore }),
     ...(intent.talosSchematic === undefined ? {} : { talosSchematic: intent.talosSchematic }),
+    ...(intent.talosExtensions === undefined ? {} : { talosExtensions: intent.talosExtensions }),
     ...(intent.provenAt === undefined ? {} : { provenAt: ms(intent.provenAt) }),
     ...(intent.rollsBackFrom === undefined ? {} : { rollsBackFrom: intent.rollsBackFrom }),
   };
@@ -333,6 +334,7 @@ export function printIntent(fact: IntentFact, before: ClusterRecord | undefined,
     ...(fact.talosVersion === undefined ? {} : { talosVersion: fact.talosVersion }),
     ...(fact.talosBefore === undefined ? {} : { talosBefore: fact.talosBefore }),
     ...(fact.talosSchematic === undefined ? {} : { talosSchematic: fact.talosSchematic }),
+    ...(fact.talosExtensions === undefined ? {} : { talosExtensions: [...fact.talosExtensions] }),
     ...(fact.provenAt === undefined ? {} : { provenAt: time(fact.provenAt) }),
     ...(fact.rollsBackFrom === undefined ? {} : { rollsBackFrom: fact.rollsBackFrom }),
   };

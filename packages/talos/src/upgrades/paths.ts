@@ -19,7 +19,10 @@ export function talosPath(machine: UpgradeMachine, machines: readonly string[], 
   if ("refusal" in ends) return ends;
   const { from, to } = ends;
   const order = compareVersions(runs.version, asked.version);
-  if (order === 0) return { versions: isSameBuild(machine) ? [] : [withV(from)] };
+  if (order === 0 && isSameBuild(machine)) return { versions: [] };
+  const lost = extensionsLost(machine, wish);
+  if (lost.length > 0) return { refusal: { kind: "ExtensionsLost", extensions: lost, machines } };
+  if (order === 0) return { versions: [withV(from)] };
   if (asked.schematic === noSchematic && runs.schematic !== undefined && !isPlainSchematic(runs.schematic))
     return { refusal: { kind: "SchematicLost", schematic: runs.schematic, machines } };
   if (to.major !== 1 || !talos.has(to.minor)) return { refusal: { kind: "UnknownMinor", of: "talos", version: withV(to), machines } };
@@ -88,6 +91,13 @@ function throughMinors(from: Version, to: Version, newest: (minor: number) => st
     versions.push(`v${release}`);
   }
   return [...versions, withV(to)];
+}
+
+/** What runs on a machine, is known not to be in the image that is asked for, and nobody lets go. */
+function extensionsLost({ runs, asked }: UpgradeMachine, { allowExtensionLoss = [] }: UpgradeWish): readonly string[] {
+  const { extensions } = asked;
+  if (extensions === undefined) return [];
+  return (runs.extensions ?? []).filter((name) => !extensions.includes(name) && !allowExtensionLoss.includes(name)).toSorted();
 }
 
 /** Who asks for an installer of Talos itself asks for no change of the schematic. */

@@ -226,3 +226,60 @@ describe("an image that does not work", () => {
       assert.deepEqual(world.sent.slice(sent), once("10.5.0.2"));
     }));
 });
+
+describe("extensions", () => {
+  const lossy = async (world: Story): Promise<number> => {
+    world.datacenter.setExtensions(one, ["iscsi-tools", "qemu-guest-agent"]);
+    world.datacenter.setExtensions(two, ["qemu-guest-agent"]);
+    return ready(world, factory(one));
+  };
+
+  test("that the image that is asked for is known to lack are not lost: nothing is sent, and the condition names them", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await lossy(world);
+      await ask(world, { image: "factory.talos.dev/metal-installer/376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba" });
+      const says =
+        /lacks the extensions iscsi-tools, qemu-guest-agent, which run \(demo-10\.5\.0\.1, .*allow-extension-loss: iscsi-tools,qemu-guest-agent/;
+      await world.until("told", async () => says.test((await pending(world))?.message ?? ""), 300);
+      await world.time.advance(600_000);
+      assert.equal(world.sent.length, sent);
+      await world.annotate(kinds.controlPlane, "talos-operator.dev/allow-extension-loss", "iscsi-tools, qemu-guest-agent");
+      await upgraded(world, "v1.13.9 3765");
+    }));
+
+  test("that a machine lacks after its boot bring it back to the image of before, once, and nobody else gets it", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await lossy(world);
+      await ask(world, { image: factory(two) });
+      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
+      await world.time.advance(1_800_000);
+      assert.deepEqual(world.sent.slice(sent), [...once("10.5.0.2"), "Rollback 10.5.0.2"]);
+      assert.deepEqual(runs(world), ["v1.13.9 1111"]);
+      assert.match(
+        (await pending(world))?.message ?? "",
+        /it lacks the extensions iscsi-tools, which ran before: name an image that has them/,
+      );
+      // An image that has them is another one, and goes its way.
+      world.datacenter.setExtensions("3".repeat(64), ["iscsi-tools", "qemu-guest-agent", "util-linux-tools"]);
+      await ask(world, { image: factory("3".repeat(64)) });
+      await upgraded(world, "v1.13.9 3333");
+    }));
+
+  test("that a person lets go are let go", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await lossy(world);
+      await world.annotate(kinds.controlPlane, "talos-operator.dev/allow-extension-loss", "iscsi-tools");
+      await ask(world, { image: factory(two) });
+      await upgraded(world, "v1.13.9 2222");
+    }));
+
+  test("are not lost with another version, either, whatever the image is called", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await lossy(world);
+      await ask(world, { version: "v1.13.10", image: "registry.example.org/own/installer" });
+      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
+      await world.time.advance(600_000);
+      assert.deepEqual(world.sent.slice(sent), [...once("10.5.0.2"), "Rollback 10.5.0.2"]);
+      assert.deepEqual(runs(world), ["v1.13.9 1111"]);
+    }));
+});

@@ -9,7 +9,7 @@ import { componentDifferences } from "../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
 import { EffectError } from "../../errors.ts";
-import { toldSchematic } from "../../looking/told-schematic.ts";
+import { toldImage } from "../../looking/told-schematic.ts";
 import { toldWord } from "../../looking/told-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
@@ -141,10 +141,12 @@ export async function readSlots(
   return { ...(fallback === undefined ? {} : { fallback: fallback.slice(0, LONGEST_LABEL) }), isStaged: image !== undefined };
 }
 
-/** What the Talos that runs was built from. The Image Factory puts its schematic among the extensions of what it builds. */
-export async function readBuild(client: Pick<TalosClient, "resources">, options: CallOptions): Promise<Pick<SeenTalos, "schematic">> {
-  const schematic = toldSchematic(await client.resources.list(resourceKinds.extensionStatus, options));
-  return schematic === undefined ? {} : { schematic };
+/** What the Talos that runs was built from. */
+export async function readBuild(
+  client: Pick<TalosClient, "resources">,
+  options: CallOptions,
+): Promise<Pick<SeenTalos, "schematic" | "extensions">> {
+  return toldImage(await client.resources.list(resourceKinds.extensionStatus, options));
 }
 
 /** Characters of a boot label that are kept. */

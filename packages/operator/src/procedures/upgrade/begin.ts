@@ -6,6 +6,7 @@ import { mayAskAgain } from "../../effects/define.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { INSTALL_MS } from "../../effects/install-talos.ts";
 import { pullInstaller } from "../../effects/pull-installer.ts";
+import { extensionsLetGo } from "../../planning/upgrade-plan.ts";
 import { withIntent } from "../../record/facts.ts";
 import { wasJustHeldBack } from "../configure/config-probe.ts";
 import { imageFor } from "./image.ts";
@@ -91,6 +92,8 @@ function common(
   { name, machine, hop }: Candidate,
   { schematic }: Installer,
 ): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
+  const letGo = new Set(extensionsLetGo(seen));
+  const kept = (hop.from.extensions ?? []).filter((extension) => !letGo.has(extension));
   return {
     machine: name,
     address: machine.declared.address,
@@ -100,6 +103,7 @@ function common(
     talosVersion: hop.to.version,
     talosBefore: hop.from.version,
     ...(schematic === undefined ? {} : { talosSchematic: schematic }),
+    ...(kept.length === 0 ? {} : { talosExtensions: kept }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { isSameSchematic } from "@talos-operator/talos";
 import { isSameBuild, isSameVersion } from "../../effects/demand-talos.ts";
 import { withoutAwaited } from "../../report/awaited-network.ts";
@@ -23,8 +24,8 @@ export type Progress =
   | { readonly kind: "fell-back"; readonly bootId: string }
   /** It booted one that nobody asked for. */
   | { readonly kind: "another"; readonly talos: string }
-  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed. */
-  | { readonly kind: "missing"; readonly bootId: string; readonly what: string; readonly isNode: boolean }
+  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed; `isFinal`: no waiting cures it. */
+  | { readonly kind: "missing"; readonly bootId: string; readonly what: string; readonly isNode: boolean; readonly isFinal?: true }
   /** It shows everything. */
   | { readonly kind: "well"; readonly bootId: string };
 
@@ -48,7 +49,22 @@ export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progres
     return { kind: "fell-back", bootId: config.bootId };
   if (!isSameVersion(runs.version, asked.version)) return { kind: "another", talos: `Talos ${runs.version}` };
   if (!isSameSchematic(runs.schematic, asked.schematic)) return { kind: "another", talos: failedWords(runs) };
+  const lost = lostExtensions(intent, config);
+  if (lost.length > 0)
+    return {
+      kind: "missing",
+      bootId: config.bootId,
+      what: `it lacks the extensions ${lost.join(", ")}, which ran before: name an image that has them, or annotate the TalosControlPlane with ${annotations.allowExtensionLoss}: ${lost.join(",")}`,
+      isNode: false,
+      isFinal: true,
+    };
   return wellness(assessed, intent, machine, config.bootId);
+}
+
+/** A name tells an id, and no id tells what is in an image: only what runs does. */
+function lostExtensions({ talosExtensions = [] }: UpgradeIntent, { talos }: KnownConfig): readonly string[] {
+  const { extensions } = talos ?? {};
+  return extensions === undefined ? [] : talosExtensions.filter((name) => !extensions.includes(name));
 }
 
 /** What was read of the machine since the intent was written. */

@@ -150,6 +150,7 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
       return notBootedStep(assessed, intent);
     default:
   }
+  if (progress.kind === "missing" && progress.isFinal === true) return unwellStep(assessed, intent, progress);
   if (intent.provenAt !== undefined) {
     const { provenAt: _provenAt, ...rest } = intent;
     return { kind: "replace", next: rest };
@@ -236,7 +237,8 @@ export function bootActions(
 /** It runs the new Talos and did not get well in time: it goes back once, where the slot of before and the data of etcd allow that. */
 function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extract<Progress, { readonly kind: "missing" }>): Step {
   const { seen } = assessed;
-  const why = `it runs Talos ${intent.talosVersion} and was not well in time: ${progress.what}.`;
+  const inTime = progress.isFinal === true ? "is not well" : "was not well in time";
+  const why = `it runs Talos ${intent.talosVersion} and ${inTime}: ${progress.what}.`;
   const forbidden = mayRollBack(assessed, intent);
   if (forbidden !== undefined) return failed(`${why} It is not rolled back: ${forbidden}.`, intent, "NeverHealthy");
   const deadline = seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS);
