@@ -8,7 +8,7 @@ import { INSTALL_MS } from "../../effects/install-talos.ts";
 import { pullInstaller } from "../../effects/pull-installer.ts";
 import { extensionsLetGo } from "../../planning/upgrade-plan.ts";
 import { withIntent } from "../../record/facts.ts";
-import { wasJustHeldBack } from "../configure/config-probe.ts";
+import { troubleOf, wasJustHeldBack } from "../configure/config-probe.ts";
 import { imageFor } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
 import { bootActions } from "./settle.ts";
@@ -34,7 +34,7 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (seen.held?.has(name) === true) return { kind: "hold", why: "it is paused by the annotation reconcile-mode", needsPerson: true };
   if (wasJustHeldBack(seen, name)) return hold(`it could not be asked a moment ago (${seen.notes?.get(name)?.heldBack?.why ?? ""})`);
   // Until it was ready once in this boot META may lose the word that another Talos is installed.
-  if (!isReadyNode(machine)) return hold("it is no ready node");
+  if (!isReadyNode(machine)) return hold(troubleOf(machine, "ready") ?? "its node is not ready");
   const config = seen.configs?.get(name);
   if (config?.kind !== "known" || machine.fact === undefined) return hold("it is being read");
   if (!isSameVersion(config.version, hop.from.version)) return hold("it is read again");

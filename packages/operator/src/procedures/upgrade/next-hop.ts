@@ -3,6 +3,7 @@ import type { TalosHop } from "@talos-operator/talos";
 import { onceFor } from "../../assess/once.ts";
 import { upgradePlanOf } from "../../planning/upgrade-plan.ts";
 import { quarantineOf } from "../../record/upgrades.ts";
+import { awaitedNetwork } from "../../report/awaited-network.ts";
 import { mayHoldConfig } from "../../record/facts.ts";
 import { classWords, failedWords } from "./quarantine.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -47,6 +48,13 @@ function findHop(assessed: Assessment, facts: ClusterFacts): NextHop {
       kind: "stopped",
       why: `${failedWords(failed)} failed on ${failed.machine}${classWords(failed)} and goes to no machine: ${failed.why} Ask for another ${failed.schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${hop.version} to try it again.`,
       isQuarantined: true,
+    };
+  // What shows that a machine is well with another Talos is not there, and the word that it may still go back stays for ever.
+  const [awaited] = awaitedNetwork(seen, facts);
+  if (awaited !== undefined)
+    return {
+      kind: "held",
+      why: `Nothing begins while no Node can be Ready: which Talos works could not be told. ${awaited.replace(/\.$/, "")}`,
     };
   const unheard = assessed.machines.find(
     ({ declared: { role }, look, isMember, fact }) =>
