@@ -73,6 +73,8 @@ export interface SeenTalos {
   readonly schematic?: string;
   /** Names of its system extensions; absent = not told. */
   readonly extensions?: readonly string[];
+  /** Its firmware starts nothing that is not signed for it; absent = not told. */
+  readonly isSecureBoot?: true;
   /** META key 0x07: an installation that the next boot begins with. */
   readonly isStaged: boolean;
   /** As the firmware says; empty where it says nothing. */

@@ -104,11 +104,17 @@ export const hardwareProjections: Readonly<Record<string, Projection>> = {
     isAtLeast(cell.state.hardware.talosVersion, "1.14")
       ? [{ id: "boot-id", owner: "runtime.BootIDController", spec: { bootID: cell.state.bootId } }]
       : [],
-  "SecurityStates.talos.dev": () => [
+  "SecurityStates.talos.dev": ({ cell }) => [
     {
       id: "securitystate",
       owner: "runtime.SecurityStateController",
-      spec: { secureBoot: false, uki: false, pcrSigningKeyFingerprint: "", selinuxState: "enabled, permissive", bootedWithUKI: false },
+      spec: {
+        secureBoot: cell.state.hardware.isSecureBoot === true,
+        uki: false,
+        pcrSigningKeyFingerprint: "",
+        selinuxState: "enabled, permissive",
+        bootedWithUKI: cell.state.hardware.isSecureBoot === true,
+      },
     },
   ],
 };

@@ -283,3 +283,15 @@ describe("extensions", () => {
       assert.deepEqual(runs(world), ["v1.13.9 1111"]);
     }));
 });
+
+test("a machine with Secure Boot gets no image that its firmware would not start, and one that is made for it", () =>
+  tell({ timings: demoTimings, machines: all.map((address) => ({ address, isSecureBoot: true })) }, async (world) => {
+    const secure = (schematic: string): string => `factory.talos.dev/metal-installer-secureboot/${schematic}`;
+    const sent = await ready(world, secure(one));
+    await ask(world, { image: factory(two) });
+    await world.until("told", async () => /name an installer-secureboot/.test((await pending(world))?.message ?? ""), 300);
+    await world.time.advance(600_000);
+    assert.equal(world.sent.length, sent);
+    await ask(world, { image: secure(two) });
+    await upgraded(world, "v1.13.9 2222");
+  }));

@@ -62,7 +62,7 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, shownBoot, meta, slots, build] = await Promise.all([
+  const [active, persisted, system, shownBoot, meta, talos] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
     question.uuid === "" && question.upgrades === undefined
@@ -70,8 +70,7 @@ export async function readConfig(
       : client.resources.get(resourceKinds.systemInformation, undefined, options),
     client.bootId(options),
     question.meta === undefined ? undefined : metaOf(client, question.meta, options),
-    question.upgrades === undefined ? undefined : readSlots(client, options),
-    question.upgrades === undefined ? undefined : readBuild(client, options),
+    question.upgrades === undefined ? undefined : readTalos(client, options),
   ]);
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
@@ -114,7 +113,7 @@ export async function readConfig(
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
       ...(meta === undefined ? {} : { meta }),
-      ...(slots === undefined ? {} : { talos: { ...slots, ...build, ...hardwareOf(system?.spec) } }),
+      ...(talos === undefined ? {} : { talos: { ...talos, ...hardwareOf(system?.spec) } }),
       onDisk: kindOfDisk(),
       ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
     },
@@ -139,6 +138,16 @@ export async function readSlots(
     (await client.resources.get(resourceKinds.metaKey, id, options))?.spec.value;
   const [fallback, image] = await Promise.all([read(metaId(META_KEYS.upgradeFallback)), read(metaId(META_KEYS.stagedImage))]);
   return { ...(fallback === undefined ? {} : { fallback: fallback.slice(0, LONGEST_LABEL) }), isStaged: image !== undefined };
+}
+
+/** What decides on another Talos, and shows it. */
+async function readTalos(client: TalosClient, options: CallOptions): Promise<Omit<SeenTalos, "manufacturer" | "product">> {
+  const [slots, build, security] = await Promise.all([
+    readSlots(client, options),
+    readBuild(client, options),
+    client.resources.get(resourceKinds.securityState, undefined, options),
+  ]);
+  return { ...slots, ...build, ...(security?.spec.isSecureBoot === true ? { isSecureBoot: true } : {}) };
 }
 
 /** What the Talos that runs was built from. */

@@ -9,7 +9,7 @@ import { pullInstaller } from "../../effects/pull-installer.ts";
 import { extensionsLetGo } from "../../planning/upgrade-plan.ts";
 import { withIntent } from "../../record/facts.ts";
 import { troubleOf, wasJustHeldBack } from "../configure/config-probe.ts";
-import { imageFor } from "./image.ts";
+import { imageFor, isUnsigned } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
@@ -40,6 +40,12 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (!isSameVersion(config.version, hop.from.version)) return hold("it is read again");
   const image = imageFor(declared, hop.to);
   if (image.kind === "none") return { kind: "hold", why: image.why, needsPerson: true };
+  if (config.talos?.isSecureBoot === true && isUnsigned(image.reference))
+    return {
+      kind: "hold",
+      why: `it boots with Secure Boot, and its firmware does not start what ${image.reference} brings: name an installer-secureboot`,
+      needsPerson: true,
+    };
   const other = machine.fact.installed;
   if (other !== undefined && !candidate.isInstalled)
     return {

@@ -31,6 +31,11 @@ function installer(reference: string): UpgradeImage {
   return { kind: "image", reference, ...(schematic === undefined ? {} : { schematic }) };
 }
 
+/** An installer of Talos or of an Image Factory whose name says that it is not made for Secure Boot; what others build they name as they like. */
+export function isUnsigned(reference: string): boolean {
+  return /(?:^ghcr\.io\/siderolabs\/installer:|(?:\/|-)installer\/[0-9a-f]{64}[:@])/.test(reference);
+}
+
 /** Schematic of the image that a machine asks for, by its name; `undefined` = the name tells none. */
 export function schematicAsked({ machineSpec: { image }, version }: Pick<DeclaredMachine, "machineSpec" | "version">): string | undefined {
   return schematicOfImage(image === undefined || image === "" ? defaultInstallerImage(version) : image);
