@@ -86,6 +86,8 @@ export const annotations = {
   addonNotSelected: `${OPERATOR_GROUP}/addon-not-selected`,
   /** Value: the number of a revision. On a TalosClusterAddonRelease: goes back to it, once; an edit ends it. */
   rollbackTo: `${OPERATOR_GROUP}/rollback-to`,
+  /** Value: names of system extensions, separated by commas. On a TalosControlPlane: machines may get images that lack them. Does not act once. */
+  allowExtensionLoss: `${OPERATOR_GROUP}/allow-extension-loss`,
   /** Value: a version of Talos or Kubernetes. On a TalosControlPlane: machines may go back to exactly that Talos, and plans to that Kubernetes. */
   allowDowngrade: `${OPERATOR_GROUP}/allow-downgrade`,
   /**

@@ -41,6 +41,8 @@ export {
   defaultSchematicId,
   defaultTalosImage,
   kubernetesImages,
+  isPlainSchematic,
+  isSameSchematic,
   noSchematic,
   schematicOfImage,
 } from "./versions/images.ts";

@@ -91,6 +91,10 @@ const knownMachine = object(
     installedTalos: object(
       {
         version: required(string({ description: "Talos that its next boot starts.", maxLength: 64 })),
+        schematic: string({
+          description: "Schematic that it was built from; none = from none; absent where the name of its image tells none.",
+          maxLength: 64,
+        }),
         before: required(
           string({ description: "Talos that it ran when that was installed, which the other boot slot keeps.", maxLength: 64 }),
         ),
@@ -156,6 +160,15 @@ const openIntent = object(
     }),
     talosVersion: string({ description: "Talos that the machine is to run after it.", maxLength: 64 }),
     talosBefore: string({ description: "Talos that it ran when the intent was written.", maxLength: 64 }),
+    talosSchematic: string({
+      description: "Schematic that the machine is to run after it; none = built from none; absent where the name of the image tells none.",
+      maxLength: 64,
+    }),
+    talosExtensions: list(string({ description: "Name of an extension.", maxLength: 64 }), {
+      description: "System extensions that the machine ran when the intent was written, and is to run after it.",
+      listType: "atomic",
+      maxItems: 32,
+    }),
     provenAt: time("Since when the machine shows everything that an upgrade is to bring; its bake time runs since then."),
     rollsBackFrom: string({
       description: "Boot id under which the new Talos was given up: only this boot is rolled back, and once.",
@@ -221,13 +234,20 @@ const MAX_OPERATIONS = 16;
 const quarantinedVersion = object(
   {
     version: required(string({ description: "Talos version, with v.", maxLength: 64 })),
+    schematic: string({
+      description: "Where the machine ran the version before, and only its image was another: schematic of that. Absent = every image.",
+      maxLength: 64,
+    }),
     machine: required(string({ description: "Name of the TalosMachine on which it failed.", maxLength: 253 })),
     manufacturer: string({ description: "Manufacturer that the machine tells; absent where it tells none.", maxLength: 128 }),
     product: string({ description: "Product name that the machine tells; absent where it tells none.", maxLength: 128 }),
     at: required(time("When it failed.")),
     why: required(string({ description: "What was seen, as a sentence.", maxLength: 512 })),
   },
-  { description: "A Talos version that failed on a machine: it goes to no machine of the cluster before a person says so." },
+  {
+    description:
+      "A Talos version, or an image of one, that failed on a machine: it goes to no machine of the cluster before a person says so.",
+  },
 );
 
 /** A Talos version that failed on a machine of the cluster. */

@@ -93,8 +93,8 @@ export const upgradePending = {
     ImageDiffers: {
       status: "True",
       release: "person",
-      when: "Machines were installed from another installer image than the spec asks for, as their configuration says; the message names both. Machines that join get the new one.",
-      next: "Set image back, or upgrade by other means and set machine.install.image in the machine's own configuration to the image it runs from then on.",
+      when: "Machines run a Talos that is built from another schematic than the image that the spec asks for, and nothing is begun; or they were installed from another image, whose name tells no schematic, as their configuration says. The message names both. Machines that join get the new one.",
+      next: "Do what the message says. An image whose name tells no schematic comes with the next version that is asked for.",
     },
   },
 } as const satisfies ConditionEntry;

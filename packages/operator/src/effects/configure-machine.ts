@@ -8,7 +8,8 @@ import { wantedMeta } from "../procedures/configure/meta-plan.ts";
 import { configuredLook, settled, withLook } from "../planning/afterwards.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { machineFact } from "../record/facts.ts";
-import { asMade, installedVersion } from "../spec/fixed-properties.ts";
+import { buildToInstall } from "../procedures/join/build-to-install.ts";
+import { asMade } from "../spec/fixed-properties.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { InMaintenance } from "../model/look.ts";
 import { noteNotSent } from "./attempt.ts";
@@ -61,6 +62,7 @@ const rendered = async (sending: Asked): Promise<string> => {
   const secrets = await sending.effects.bundle();
   const { spec } = controlPlane;
   if (spec === undefined) throw new EffectError("PRECONDITION_GONE", `${machine.name} is not declared any more`);
+  const contract = machineFact(facts, machine.name)?.contract;
   // For the certificates of those who answer there.
   const host = endpointHost(facts.endpoint);
   const addresses = machines.flatMap(({ declared }) =>
@@ -72,8 +74,9 @@ const rendered = async (sending: Asked): Promise<string> => {
     clusterName: controlPlane.metadata.name,
     endpoint: facts.endpoint,
     controlPlane: asMade(spec, facts),
-    machineSpec: machine.machineSpec,
-    version: installedVersion(facts, machine),
+    ...buildToInstall(sending.effects.seen, facts, machine),
+    // What was written down: which Talos is installed may have changed since.
+    ...(contract === undefined ? {} : { contract }),
     readBy: look?.version,
     platform: look?.platform,
     installDisk,

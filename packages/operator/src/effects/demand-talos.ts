@@ -1,8 +1,9 @@
-import { compareVersions, tryParseVersion } from "@talos-operator/talos";
+import { compareVersions, isSameSchematic, tryParseVersion } from "@talos-operator/talos";
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
-import { readSlots } from "../procedures/configure/read-config.ts";
+import { readBuild, readSlots } from "../procedures/configure/read-config.ts";
 import { quarantineOf } from "../record/upgrades.ts";
+import type { TalosBuild } from "../record/upgrades.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Check } from "./define.ts";
@@ -19,6 +20,9 @@ export interface TalosStep {
   readonly ifVersion: string;
 }
 
+/** What a step of an upgrade brings. */
+export interface AnotherBuild extends TalosStep, TalosBuild {}
+
 /** The machine runs the boot that was seen. */
 export const sameBoot: Check<Connected<Pick<TalosStep, "ifBootId">>> = async ({ action, client, effects: { signal } }) => {
   const bootId = (await client.bootId({ timeoutMs: LOOK_TIMEOUT_MS, signal })).trim();
@@ -31,6 +35,21 @@ export const runsVersion: Check<Connected<Pick<TalosStep, "ifVersion">>> = async
   if (!isSameVersion(tag, action.ifVersion)) throw new EffectError("PRECONDITION_GONE", `it runs Talos ${tag.slice(0, 64)} by now`);
 };
 
+/** Where the version that runs is the one that is asked for, another image of it runs: nothing is sent for a schematic that already runs. */
+export const runsAnotherImage: Check<Connected<Pick<AnotherBuild, "ifVersion" | "version" | "schematic">>> = async ({
+  action: { ifVersion, version, schematic },
+  client,
+  effects: { signal },
+}) => {
+  if (!isSameVersion(ifVersion, version)) return;
+  const { schematic: runs } = await readBuild(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
+  if (runs === undefined || isSameSchematic(runs, schematic))
+    throw new EffectError(
+      "PRECONDITION_GONE",
+      runs === undefined ? "it does not tell which schematic it runs" : `it runs the schematic ${runs}`,
+    );
+};
+
 /** Nothing else is installed and not booted: a second installation would go over the slot of what runs. */
 export const nothingInstalled: Check<Connected<{ readonly machine: MachineName }>> = async ({ client, effects: { signal } }) => {
   const { fallback, isStaged } = await readSlots(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
@@ -38,9 +57,14 @@ export const nothingInstalled: Check<Connected<{ readonly machine: MachineName }
     throw new EffectError("PRECONDITION_GONE", "another Talos is installed on it already, and was not booted");
 };
 
-/** No machine of the cluster failed with this version by now. */
-export function notQuarantined(facts: ClusterFacts, { version }: { readonly version: string }): boolean {
-  return quarantineOf(facts, version).length === 0;
+/** No machine of the cluster failed with this Talos by now. */
+export function notQuarantined(facts: ClusterFacts, build: TalosBuild): boolean {
+  return quarantineOf(facts, build).length === 0;
+}
+
+/** The version is the same, and nobody knows better of the schematic. */
+export function isSameBuild(a: TalosBuild, b: TalosBuild): boolean {
+  return isSameVersion(a.version, b.version) && isSameSchematic(a.schematic, b.schematic);
 }
 
 export function isSameVersion(a: string, b: string): boolean {

@@ -50,6 +50,9 @@ export const installTalos = defineSend("InstallTalos", {
     });
   },
   step: ({ machine, version }) => onMachine("upgrade", machine, (named) => `Install Talos ${version}: ${named}.`),
-  afterwards: (seen, { machine, version, ifVersion, ifBootId }) =>
-    withFact(seen, machine, (fact) => ({ ...fact, installed: { version, before: ifVersion, bootId: ifBootId } })),
+  afterwards: (seen, { machine, version, schematic, ifVersion, ifBootId }) =>
+    withFact(seen, machine, (fact) => ({
+      ...fact,
+      installed: { version, ...(schematic === undefined ? {} : { schematic }), before: ifVersion, bootId: ifBootId },
+    })),
 });

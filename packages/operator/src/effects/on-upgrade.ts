@@ -8,8 +8,8 @@ import { where } from "./define.ts";
 import type { Retry, Sending } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { ownMember, quorumWithout } from "./demand-quorum.ts";
-import { notQuarantined, nothingInstalled, runsVersion, sameBoot } from "./demand-talos.ts";
-import type { TalosStep } from "./demand-talos.ts";
+import { notQuarantined, nothingInstalled, runsAnotherImage, runsVersion, sameBoot } from "./demand-talos.ts";
+import type { AnotherBuild } from "./demand-talos.ts";
 import type { Connected } from "./send-to-machine.ts";
 
 const refusals: readonly TalosErrorCode[] = [
@@ -22,10 +22,9 @@ const refusals: readonly TalosErrorCode[] = [
 ];
 
 /** Another Talos for one machine. */
-export interface AnotherTalos extends TalosStep {
+export interface AnotherTalos extends AnotherBuild {
   /** etcd must bear the loss of a control plane. */
   readonly role: MachineRole;
-  readonly version: string;
 }
 
 type Asked = Sending<{ readonly machine: MachineName }>;
@@ -60,6 +59,7 @@ export const beforeAnotherTalos = {
   sameMachine,
   sameBoot,
   runsVersion,
+  runsAnotherImage,
   nothingInstalled,
   ...where(({ action }: Connected<AnotherTalos>) => action.role === "controlplane", { ownMember, ...quorumWithout("is-down") }),
 } as const;
@@ -69,6 +69,7 @@ export function recordedUpgrade(what: "InstallTalos" | "UpgradeTalos") {
   return {
     boot: (facts: ClusterFacts, { machine, ifBootId }: AnotherTalos) => intentOn(facts, machine, what)?.bootIdBefore === ifBootId,
     version: (facts: ClusterFacts, { machine, version }: AnotherTalos) => intentOn(facts, machine, what)?.talosVersion === version,
+    schematic: (facts: ClusterFacts, { machine, schematic }: AnotherTalos) => intentOn(facts, machine, what)?.talosSchematic === schematic,
     uuid: (facts: ClusterFacts, { machine, ifUuid }: AnotherTalos) => intentOn(facts, machine, what)?.uuid === ifUuid,
     notQuarantined,
   } as const;

@@ -3,15 +3,14 @@ import { onMachine } from "../planning/step-of.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { noteNotSent } from "./attempt.ts";
 import { rememberedAs } from "./define.ts";
-import { notQuarantined, runsVersion } from "./demand-talos.ts";
-import type { TalosStep } from "./demand-talos.ts";
+import { notQuarantined, runsAnotherImage, runsVersion } from "./demand-talos.ts";
+import type { AnotherBuild } from "./demand-talos.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { beginStream, dialForStream } from "./send-stream.ts";
 import { defineSend, toMachine } from "./send-to-machine.ts";
 
-interface PullInstaller extends Omit<TalosStep, "ifBootId"> {
-  /** Talos that is to be installed from it. */
-  readonly version: string;
+/** The build is the one that is to be installed from it. */
+interface PullInstaller extends Omit<AnotherBuild, "ifBootId"> {
   readonly image: string;
 }
 
@@ -36,7 +35,7 @@ export const pullInstaller = defineSend("PullInstaller", {
   goesTogether: true,
   retry,
   dial: dialForStream("PullInstaller"),
-  checks: { sameMachine, runsVersion },
+  checks: { sameMachine, runsVersion, runsAnotherImage },
   record: {
     idle: (facts, { machine }) => intentOn(facts, machine) === undefined,
     uuid: (facts, { machine, ifUuid }) => machineFact(facts, machine)?.uuid === ifUuid,

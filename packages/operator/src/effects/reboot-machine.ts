@@ -57,7 +57,7 @@ export const rebootMachine = defineSend("RebootMachine", {
   step: ({ machine }) => onMachine("reboot", machine, (named) => `Reboot machine: ${named}.`),
   afterwards(seen, { machine }) {
     const { installed } = machineFact(factsOf(seen), machine) ?? {};
-    if (installed !== undefined) return withTalos(seen, machine, installed.version);
+    if (installed !== undefined) return withTalos(seen, machine, installed);
     const config = known(seen, machine);
     return withFact(withConfig(withoutDrain(seen, machine), machine, { ...config, bootId: NEXT_BOOT }), machine, ({ staged, ...rest }) =>
       staged === undefined ? rest : { ...rest, configHash: staged.configHash, appliedHash: config.activeHash },

@@ -29,10 +29,15 @@ declare module "../model/effect.ts" {
   }
 }
 
-/** What META names is the slot of before, where it names a version at all: another boot loader counts its slots. */
+/**
+ * What META names is the slot of before, where it names a version at all: another boot loader counts its slots. Two images of one version are `Talos-v1.13.9.efi` and
+ * `Talos-v1.13.9~1.efi`.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/runtime/v1alpha1/bootloader/sdboot/sdboot.go` generateNextUKIName
+ */
 const otherSlot: Check<Connected<RollBackTalos>> = async ({ action, client, effects: { signal } }) => {
   const { fallback, isStaged } = await readSlots(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
-  const named = /v\d+\.\d+\.\d+(?:-[\w.]+)?(?=\.efi$|$)/.exec(fallback ?? "")?.[0];
+  const named = /v\d+\.\d+\.\d+(?:-[\w.]+)?(?=(?:~\d+)?(?:\.efi)?$)/.exec(fallback ?? "")?.[0];
   if (isStaged || (named !== undefined && named !== action.back))
     throw new EffectError("PRECONDITION_GONE", `its other slot holds ${named ?? "what is staged"}, and not ${action.back}`);
 };

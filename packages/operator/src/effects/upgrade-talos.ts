@@ -34,5 +34,5 @@ export const upgradeTalos = defineSend("UpgradeTalos", {
   send: ({ client, action }, options) =>
     client.upgrade({ image: action.image, preserve: machineApiFacts(action.ifVersion).isUpgradeWiping }, options),
   step: ({ machine, version }) => onMachine("upgrade", machine, (named) => `Upgrade to Talos ${version} and boot it: ${named}.`),
-  afterwards: (seen, { machine, version }) => withTalos(seen, machine, version),
+  afterwards: (seen, { machine, version, schematic }) => withTalos(seen, machine, { version, schematic }),
 });

@@ -1,5 +1,5 @@
 import { annotations } from "@talos-operator/api";
-import { compareVersions, tryParseVersion } from "@talos-operator/talos";
+import { compareVersions, isSameSchematic, tryParseVersion } from "@talos-operator/talos";
 import { compareIdentity } from "../observe/proven-look.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { asksMachine, isClusterGoing, isDisruptive, machineOf } from "./pass.ts";
@@ -58,17 +58,19 @@ function poolExceeded(
 }
 
 /** Why this Talos must not go to this machine. */
-function talosUnfounded(pass: Pass, { machine, version }: ActionOf<"InstallTalos" | "UpgradeTalos">): string | undefined {
+function talosUnfounded(pass: Pass, { machine, version, schematic }: ActionOf<"InstallTalos" | "UpgradeTalos">): string | undefined {
   const { byName, machines, seen } = pass.assessed;
   const { look, declared } = byName.get(machine) ?? {};
   if (look?.kind !== "running" || look.version === undefined) return "nobody knows which one it runs";
   if (tryParseVersion(version) === undefined || tryParseVersion(look.version) === undefined) return "that is no version";
   const order = compareVersions(version, look.version);
-  if (order === 0) return "it runs that already";
+  if (order === 0 && isSameSchematic(look.schematic, schematic)) return "it runs that already";
   const allowed = seen.controlPlane.metadata.annotations?.[annotations.allowDowngrade] ?? "";
   const isAllowed = tryParseVersion(allowed) !== undefined && compareVersions(allowed, declared?.version ?? "") === 0;
   if (order < 0 && !isAllowed) return `it runs the newer ${look.version}, and nobody allowed it to go back`;
-  const failed = pass.before?.quarantine?.find((row) => row.version === version);
+  const failed = pass.before?.quarantine?.find(
+    (row) => row.version === version && (row.schematic === undefined || row.schematic === schematic),
+  );
   if (failed !== undefined) return `it failed on ${failed.machine}`;
   const away = machines.find(
     (one) => one.declared.role === "controlplane" && one.isMember && !one.isReady && one.declared.name !== machine,
@@ -102,7 +104,7 @@ export const ofMachines: readonly PassInvariant[] = [
   },
   {
     id: "S21",
-    says: "A Talos goes to no machine that runs it, back only where a person said so, and to no control plane while another one is not back.",
+    says: "A Talos goes to no machine that runs it from that schematic, back only where a person said so, and to no control plane while another one is not back.",
     broken(pass) {
       for (const action of pass.actions) {
         if (action.kind !== "InstallTalos" && action.kind !== "UpgradeTalos") continue;

@@ -1,4 +1,3 @@
-import { noSchematic } from "@talos-operator/talos";
 import { etcdQuotaBytes, isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, EtcdMemberFacts, EtcdStatusFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
@@ -6,6 +5,8 @@ import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
 import { etcdHasData } from "./etcd-files.ts";
 import { hasStopped } from "./look.ts";
+import { toldImage } from "./told-schematic.ts";
+import type { ToldImage } from "./told-schematic.ts";
 import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
 import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "../model/look.ts";
 
@@ -219,10 +220,7 @@ async function readRunning(
   if (own !== undefined) question.connections.etcd.forget();
   // What it did not tell now it may tell the next time.
   if (hardware === undefined || (hardware.uuid === undefined && hardware.macs.length === 0)) question.connections.hardware.forget();
-  const [nodeName, schematic] = await Promise.all([
-    nodeNameOf(client, question, status, options),
-    schematicOf(client, question, status, options),
-  ]);
+  const [nodeName, image] = await Promise.all([nodeNameOf(client, question, status, options), imageOf(client, question, status, options)]);
   // By now: a machine that booted meanwhile answers on another connection, with another key. Where a UUID tells the machine, nobody needs its key.
   const spki = hardware !== undefined && hardware.uuid === undefined ? own?.peerSpki() : undefined;
   return {
@@ -235,7 +233,7 @@ async function readRunning(
     etcd,
     ...(hardware === undefined ? {} : { hardware }),
     ...(nodeName === undefined ? {} : { nodeName }),
-    ...(schematic === undefined ? {} : { schematic }),
+    ...image,
     ...(discovers === undefined ? {} : { discovers }),
     ...(spki === undefined ? {} : { spki }),
   };
@@ -265,24 +263,21 @@ function bootOf({ createdAt }: SeenStatus): string | undefined {
   return createdAt === undefined ? undefined : `booted at ${createdAt}`;
 }
 
-/** The Image Factory puts its schematic among the extensions. Asked once in a boot: an image does not change while it runs. */
-async function schematicOf(
+/** Asked once in a boot: an image does not change while it runs. */
+async function imageOf(
   client: TalosLooks,
   { connections, now }: LookQuestion,
   status: SeenStatus | undefined,
   options: CallOptions,
-): Promise<string | undefined> {
-  if (status?.spec.stage !== "running") return undefined;
-  const ask = async (): Promise<string | undefined> => {
+): Promise<ToldImage> {
+  if (status?.spec.stage !== "running") return {};
+  const ask = async (): Promise<ToldImage | undefined> => {
     const extensions = await optional(client.resources.list(resourceKinds.extensionStatus, options));
-    if (extensions === undefined) return undefined;
-    const told = extensions.find(({ spec: { name } }) => name === "schematic")?.spec.version;
-    if (told === undefined) return noSchematic;
-    return /^[0-9a-f]{64}$/.test(told) ? told : undefined;
+    return extensions === undefined ? undefined : toldImage(extensions);
   };
-  const schematic = await connections.schematic.take(bootOf(status), now, ask);
-  if (schematic === undefined) connections.schematic.forget();
-  return schematic;
+  const image = await connections.image.take(bootOf(status), now, ask);
+  if (image?.schematic === undefined) connections.image.forget();
+  return image ?? {};
 }
 
 /** The status of a machine is as old as its boot. */

@@ -69,6 +69,12 @@ export interface SeenTalos {
    * @see siderolabs/talos v1.13.9 `cmd/installer/pkg/install/install.go`, `internal/app/machined/pkg/controllers/runtime/drop_upgrade_fallback.go`
    */
   readonly fallback?: string;
+  /** What the Talos that runs was built from: `none` = from no schematic; absent = not told. */
+  readonly schematic?: string;
+  /** Names of its system extensions; absent = not told. */
+  readonly extensions?: readonly string[];
+  /** Its firmware starts nothing that is not signed for it; absent = not told. */
+  readonly isSecureBoot?: true;
   /** META key 0x07: an installation that the next boot begins with. */
   readonly isStaged: boolean;
   /** As the firmware says; empty where it says nothing. */

@@ -72,6 +72,8 @@ export interface Running {
   readonly nodeName?: string;
   /** Id of the schematic that its Talos was built from, which brings its extensions; `none` = it was built from none. Absent = not told yet. */
   readonly schematic?: string;
+  /** Names of its system extensions; absent = not told yet. */
+  readonly extensions?: readonly string[];
   /** Discovery is on, by what the machine shows; asked only where it matters. Absent = not asked or not told. */
   readonly discovers?: boolean;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of its certificate, which changes every few hours; absent when it was looked at through another machine, or shows a UUID. */

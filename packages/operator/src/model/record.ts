@@ -51,10 +51,12 @@ export interface OperationFact {
   readonly releasedBy?: string;
 }
 
-/** A Talos version that goes to no machine of the cluster before a person says so. */
+/** A Talos version, or an image of one, that goes to no machine of the cluster before a person says so. */
 export interface QuarantineFact {
   /** With `v`. */
   readonly version: string;
+  /** Schematic of the image that failed, where the version ran before and no other did; absent = the version failed, whatever it is built from. */
+  readonly schematic?: string;
   readonly machine: MachineName;
   /** Absent where the machine tells none. */
   readonly manufacturer?: string;
@@ -129,6 +131,8 @@ export interface MachineFact {
 /** A Talos that the next boot of a machine starts. */
 export interface InstalledFact {
   readonly version: string;
+  /** What it is built from: `none` = from none; absent where its image does not tell. */
+  readonly schematic?: string;
   /** What it ran when that was installed: the other boot slot keeps it. */
   readonly before: string;
   /** Of then; another one shows that it has booted. */
@@ -229,6 +233,10 @@ export interface IntentFact {
   readonly talosVersion?: string;
   /** Talos that it ran when the intent was written. */
   readonly talosBefore?: string;
+  /** Schematic that it is to run after it, where the name of the image tells; `none` = built from none. */
+  readonly talosSchematic?: string;
+  /** System extensions that it ran then, and is to run after it. */
+  readonly talosExtensions?: readonly string[];
   /** Since when the machine shows everything that an upgrade is to bring. */
   readonly provenAt?: number;
   /** Boot under which the new Talos was given up: only this one is rolled back. */

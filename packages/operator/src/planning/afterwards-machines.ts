@@ -1,4 +1,5 @@
 import { factsOf, machineFact, withMachine, withoutIntent } from "../record/facts.ts";
+import type { TalosBuild } from "../record/upgrades.ts";
 import type { EtcdMember, SeenEtcd } from "../model/look.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -45,9 +46,12 @@ export function withoutDrain(seen: Observed, name: MachineName): Observed {
 }
 
 /** The machine booted another Talos and is well with it. */
-export function withTalos(seen: Observed, name: MachineName, version: string): Observed {
+export function withTalos(seen: Observed, name: MachineName, { version, schematic }: TalosBuild): Observed {
+  const built = schematic === undefined ? {} : { schematic };
   const shown = (machine: SeenMachine): SeenMachine =>
-    machine.declared.name === name && machine.look.kind === "running" ? { ...machine, look: { ...machine.look, version } } : machine;
+    machine.declared.name === name && machine.look.kind === "running"
+      ? { ...machine, look: { ...machine.look, version, ...built } }
+      : machine;
   const booted = withConfig({ ...withoutDrain(seen, name), machines: seen.machines.map(shown) }, name, {
     ...known(seen, name),
     bootId: NEXT_BOOT,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sayPlan } from "@talos-operator/talos";
+import { defaultSchematicId, sayPlan } from "@talos-operator/talos";
 import { upgradePlanOf } from "./upgrade-plan.ts";
 import type { Look } from "../model/look.ts";
 import type { Observed } from "../model/observation.ts";
@@ -68,8 +68,18 @@ const cases: readonly { readonly name: string; readonly seen: Observed; readonly
     says: /^in 1 hop/,
   },
   {
-    name: "another schematic alone is no matter of the plan",
+    name: "another schematic alone",
     seen: observed([{ name: "a", runs: "v1.13.9", asked: "v1.13.9", schematic: own, image: `factory.talos.dev/metal-installer/${other}` }]),
+    says: /^in 1 hop: Talos v1\.13\.9 with another image$/,
+  },
+  {
+    name: "the image whose schematic runs, from another registry, and one of nobody's",
+    seen: observed([
+      { name: "a", runs: "v1.13.9", asked: "v1.13.9", schematic: own, image: `registry.example.org/installer/${own}` },
+      { name: "b", runs: "v1.13.9", asked: "v1.13.9", schematic: own, image: "registry.example.org/installer" },
+      { name: "c", runs: "v1.13.9", asked: "v1.13.9", schematic: own },
+      { name: "d", runs: "v1.13.9", asked: "v1.13.9", schematic: "none", image: `registry.example.org/installer/${defaultSchematicId}` },
+    ]),
     says: "",
   },
   {

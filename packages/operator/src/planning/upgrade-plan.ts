@@ -1,5 +1,13 @@
 import { annotations } from "@talos-operator/api";
-import { compareVersions, noSchematic, planUpgrade, schematicOfImage, tryParseVersion } from "@talos-operator/talos";
+import {
+  compareVersions,
+  defaultSchematicId,
+  isSameSchematic,
+  noSchematic,
+  planUpgrade,
+  schematicOfImage,
+  tryParseVersion,
+} from "@talos-operator/talos";
 import type { UpgradeMachine, UpgradePlan, UpgradeWish } from "@talos-operator/talos";
 import { factsOf } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
@@ -19,10 +27,12 @@ function planOf(seen: Observed): UpgradePlan {
   const runs = factsOf(seen)?.kubernetesVersion ?? "";
   const allowDowngrade = metadata.annotations?.[annotations.allowDowngrade];
   const etcdStorage = storageOf(seen);
+  const known = extensionsBySchematic(seen);
   const wish: UpgradeWish = {
-    machines: seen.machines.flatMap((machine) => partOf(machine) ?? []),
+    machines: seen.machines.flatMap((machine) => partOf(machine, known) ?? []),
     kubernetes: runs === "" ? undefined : { runs, asked: spec?.kubeVersion ?? runs },
     ...(allowDowngrade === undefined ? {} : { allowDowngrade }),
+    allowExtensionLoss: extensionsLetGo(seen),
     ...(etcdStorage === undefined ? {} : { etcdStorage }),
   };
   return planUpgrade(wish, seen.releases?.catalogue);
@@ -30,17 +40,47 @@ function planOf(seen: Observed): UpgradePlan {
 
 /**
  * What a machine runs and is to run. Kernel arguments are no part of it: an installer writes those of the configuration on the machine, and a schematic brings its
- * own. Neither is a schematic that differs alone: nobody carries that out yet, and `UpgradePending` tells of the image.
+ * own.
  */
-function partOf({ declared: { name, role, version, machineSpec }, look }: SeenMachine): UpgradeMachine | undefined {
+function partOf(
+  { declared: { name, role, version, machineSpec }, look }: SeenMachine,
+  known: ReadonlyMap<string, readonly string[]>,
+): UpgradeMachine | undefined {
   if (look.kind !== "running" || look.platform === "container" || look.version === undefined) return undefined;
-  const schematic = look.version === version ? undefined : askedSchematic(machineSpec.image);
+  const schematic = askedSchematic(machineSpec.image);
+  const extensions = schematic === undefined || schematic === look.schematic ? undefined : known.get(schematic);
   return {
     name,
     role,
-    runs: { version: look.version, ...(look.schematic === undefined ? {} : { schematic: look.schematic }) },
-    asked: { version, ...(schematic === undefined ? {} : { schematic }) },
+    runs: {
+      version: look.version,
+      ...(look.schematic === undefined ? {} : { schematic: look.schematic }),
+      ...(look.extensions === undefined ? {} : { extensions: look.extensions }),
+    },
+    asked: { version, ...(schematic === undefined ? {} : { schematic }), ...(extensions === undefined ? {} : { extensions }) },
   };
+}
+
+/** What is known to be in images: nothing but Talos in those of no schematic, and in others what machines show that run them. */
+function extensionsBySchematic({ machines }: Observed): ReadonlyMap<string, readonly string[]> {
+  const shown = machines.flatMap(({ look }): readonly (readonly [string, readonly string[]])[] =>
+    look.kind === "running" && look.schematic !== undefined && look.extensions !== undefined ? [[look.schematic, look.extensions]] : [],
+  );
+  return new Map([...shown, [noSchematic, []], [defaultSchematicId, []]]);
+}
+
+/** Names of extensions that a person lets go. */
+export function extensionsLetGo({ controlPlane: { metadata } }: Pick<Observed, "controlPlane">): readonly string[] {
+  const said = metadata.annotations?.[annotations.allowExtensionLoss] ?? "";
+  return said.split(",").map((name) => name.trim());
+}
+
+/** It runs another Talos than is asked for: another version, or the same one built from another schematic. */
+export function asksAnotherTalos({ declared: { version, machineSpec }, look }: SeenMachine): boolean {
+  if (look.kind !== "running" || look.platform === "container" || look.version === undefined) return false;
+  if (look.version !== version) return true;
+  const asked = askedSchematic(machineSpec.image);
+  return asked !== noSchematic && !isSameSchematic(look.schematic, asked);
 }
 
 /** Without an image of its own a machine gets the installer of Talos itself, from 1.14 on by the schematic that holds nothing. */

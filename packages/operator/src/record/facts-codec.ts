@@ -301,6 +301,8 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
     ...(intent.applyMode === undefined ? {} : { applyMode: intent.applyMode }),
     ...(intent.talosVersion === undefined ? {} : { talosVersion: intent.talosVersion }),
     ...(intent.talosBefore === undefined ? {} : { talosBefore: intent.talosBefore }),
+    ...(intent.talosSchematic === undefined ? {} : { talosSchematic: intent.talosSchematic }),
+    ...(intent.talosExtensions === undefined ? {} : { talosExtensions: intent.talosExtensions }),
     ...(intent.provenAt === undefined ? {} : { provenAt: ms(intent.provenAt) }),
     ...(intent.rollsBackFrom === undefined ? {} : { rollsBackFrom: intent.rollsBackFrom }),
   };
@@ -331,6 +333,8 @@ export function printIntent(fact: IntentFact, before: ClusterRecord | undefined,
     ...(fact.applyMode === undefined ? {} : { applyMode: fact.applyMode }),
     ...(fact.talosVersion === undefined ? {} : { talosVersion: fact.talosVersion }),
     ...(fact.talosBefore === undefined ? {} : { talosBefore: fact.talosBefore }),
+    ...(fact.talosSchematic === undefined ? {} : { talosSchematic: fact.talosSchematic }),
+    ...(fact.talosExtensions === undefined ? {} : { talosExtensions: [...fact.talosExtensions] }),
     ...(fact.provenAt === undefined ? {} : { provenAt: time(fact.provenAt) }),
     ...(fact.rollsBackFrom === undefined ? {} : { rollsBackFrom: fact.rollsBackFrom }),
   };

@@ -1,4 +1,11 @@
+import { isSameSchematic } from "@talos-operator/talos";
 import type { ClusterFacts, IntentFact, OperationFact, QuarantineFact } from "../model/record.ts";
+
+/** A Talos, and what it is built from where that is known: `none` = from no schematic. */
+export interface TalosBuild {
+  readonly version: string;
+  readonly schematic?: string | undefined;
+}
 
 /** An open step of an upgrade of Talos on one machine. */
 export type UpgradeIntent = IntentFact & {
@@ -22,7 +29,13 @@ export function openRun(facts: Pick<ClusterFacts, "operations"> | undefined): Op
   return facts?.operations?.find(({ kind }) => kind === "UpgradeTalos");
 }
 
-/** What is known against a version, the newest failure last; empty = nothing. */
-export function quarantineOf(facts: Pick<ClusterFacts, "quarantine"> | undefined, version: string): readonly QuarantineFact[] {
-  return (facts?.quarantine ?? []).filter((row) => row.version === version);
+/** What is known against a build, the newest failure last; empty = nothing. A version that failed is bad in every image; one image of it says nothing of the others. */
+export function quarantineOf(
+  facts: Pick<ClusterFacts, "quarantine"> | undefined,
+  { version, schematic }: TalosBuild,
+): readonly QuarantineFact[] {
+  return (facts?.quarantine ?? []).filter(
+    (row) =>
+      row.version === version && (row.schematic === undefined || (schematic !== undefined && isSameSchematic(row.schematic, schematic))),
+  );
 }

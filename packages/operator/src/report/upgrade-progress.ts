@@ -1,13 +1,14 @@
 import type { UpgradeStage, UpgradeStatus } from "@talos-operator/api";
+import type { MachineHop } from "@talos-operator/talos";
 import { machineApiFacts } from "@talos-operator/talos/client";
 import { onceFor } from "../assess/once.ts";
-import { isSameVersion } from "../effects/demand-talos.ts";
+import { isSameBuild } from "../effects/demand-talos.ts";
 import { upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { quarantineOf, upgradeIntents } from "../record/upgrades.ts";
 import type { AssessedMachine, Assessment } from "../model/assessment.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
-import type { UpgradeIntent } from "../record/upgrades.ts";
+import type { TalosBuild, UpgradeIntent } from "../record/upgrades.ts";
 
 /** Where a machine stands on its way to another Talos. */
 export interface UpgradeProgress {
@@ -31,7 +32,7 @@ export const upgradesUnderWay = onceFor((assessed: Assessment): ReadonlyMap<Mach
     const machine = assessed.byName.get(name);
     if (machine === undefined || rows.has(name)) continue;
     const stage = stageBefore(assessed, machine, from, to);
-    if (stage !== undefined) rows.set(name, { machine: name, from, to, stage });
+    if (stage !== undefined) rows.set(name, { machine: name, from: from.version, to: to.version, stage });
   }
   return rows;
 });
@@ -53,13 +54,12 @@ export function upgradeStatusOf(assessed: Assessment, machines: readonly SeenMac
 }
 
 /** The next hop of each machine that has one; none while nothing of the plan can begin. */
-const nextHops = onceFor((seen: Observed): ReadonlyMap<MachineName, { readonly from: string; readonly to: string }> => {
+const nextHops = onceFor((seen: Observed): ReadonlyMap<MachineName, Pick<MachineHop, "from" | "to">> => {
   const plan = upgradePlanOf(seen);
-  const next = new Map<MachineName, { readonly from: string; readonly to: string }>();
+  const next = new Map<MachineName, Pick<MachineHop, "from" | "to">>();
   if (plan.kind !== "hops" || plan.heldBy !== undefined) return next;
   for (const hop of plan.hops)
-    if (hop.kind === "talos")
-      for (const { name, from, to } of hop.machines) if (!next.has(name)) next.set(name, { from: from.version, to: to.version });
+    if (hop.kind === "talos") for (const { name, from, to } of hop.machines) if (!next.has(name)) next.set(name, { from, to });
   return next;
 });
 
@@ -70,12 +70,12 @@ function stageOf({ what, rollsBackFrom, provenAt }: UpgradeIntent): UpgradeStage
 }
 
 /** Of a machine on which no step is open; `undefined` = nothing is done with it yet. */
-function stageBefore({ seen, facts }: Assessment, machine: AssessedMachine, from: string, to: string): UpgradeStage | undefined {
+function stageBefore({ seen, facts }: Assessment, machine: AssessedMachine, from: TalosBuild, to: TalosBuild): UpgradeStage | undefined {
   const { name } = machine.declared;
   if (facts !== undefined && quarantineOf(facts, to).some((row) => row.machine === name)) return "Failed";
-  const isInstalled = machine.fact?.installed !== undefined && isSameVersion(machine.fact.installed.version, to);
+  const isInstalled = machine.fact?.installed !== undefined && isSameBuild(machine.fact.installed, to);
   const drains = machine.drain !== undefined && machine.intents.length === 0;
-  if (drains && (isInstalled || machineApiFacts(from).upgrade !== "in-steps")) return "Draining";
+  if (drains && (isInstalled || machineApiFacts(from.version).upgrade !== "in-steps")) return "Draining";
   if (isInstalled) return "Installed";
   const begun = seen.sent.get(`PullInstaller/${name}`);
   const ended = seen.sent.get(`PullInstallerEnded/${name}`);

@@ -109,7 +109,6 @@ test("an image that the machine shows to run is not told to differ, whatever its
   ] as const)
     assert.doesNotMatch(told(asked, look), /installed from/, asked);
   for (const [asked, look] of [
-    [`factory.talos.dev/metal-installer/${id}:v1.14.0`, { schematic: "none" }],
     [`factory.talos.dev/metal-installer/${id}:v1.14.0`, {}],
     [`factory.talos.dev/metal-installer/${id}:v1.14.1`, { schematic: id }],
     ["registry.example.org/installer:v1.14.0", { schematic: "none" }],

@@ -2,10 +2,10 @@ import type { ConditionInput } from "@talos-operator/api";
 import { defaultSchematicId, noSchematic, sayPlan, schematicOfImage } from "@talos-operator/talos";
 import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
-import type { KubernetesVersions } from "../controllers/shared/upgrade-pending.ts";
+import type { KubernetesVersions, MachineBuilds } from "../controllers/shared/upgrade-pending.ts";
 import { factsOf } from "../record/facts.ts";
 import { upgradeIntents } from "../record/upgrades.ts";
-import { upgradePlanOf } from "../planning/upgrade-plan.ts";
+import { asksAnotherTalos, upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
 import type { Look } from "../model/look.ts";
 import type { Observed, SeenMachine, SeenReleases } from "../model/observation.ts";
@@ -30,13 +30,27 @@ export function upgradePending(
       ? [{ name, runs: look.version, asked }]
       : [],
   );
-  const proving = provingOf(seen, machines).filter((name) => !versions.some((one) => one.name === name));
+  const builds = machines.filter((machine) => asksAnotherTalos(machine)).flatMap((machine) => buildsOf(machine));
+  const proving = provingOf(seen, machines).filter((name) => ![...versions, ...builds].some((one) => one.name === name));
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
-  const way = versions.length === 0 && kubernetes === undefined ? "" : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
+  const way =
+    versions.length + builds.length === 0 && kubernetes === undefined
+      ? ""
+      : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
   const said = step?.reason === undefined ? undefined : { reason: step.reason, says: step.says };
-  const images = imagesThatDiffer(seen, machines);
-  return upgradePendingOf({ machines: versions, proving, kubernetes, components, images, way, step: said }, generation);
+  const images = imagesThatDiffer(
+    seen,
+    machines.filter(({ declared: { name } }) => !builds.some((one) => one.name === name)),
+  );
+  return upgradePendingOf({ machines: versions, builds, proving, kubernetes, components, images, way, step: said }, generation);
+}
+
+/** Nothing where the version differs as well. */
+function buildsOf({ declared: { name, version, machineSpec }, look }: SeenMachine): readonly MachineBuilds[] {
+  const asked = schematicOfImage(machineSpec.image ?? "");
+  if (look.kind !== "running" || look.version !== version || look.schematic === undefined || asked === undefined) return [];
+  return [{ name, runs: look.schematic, asked }];
 }
 
 /** The hops of these machines; that a downgrade has to be allowed is told by the condition itself. */

@@ -1,6 +1,6 @@
 import { clusterNetworks } from "@talos-operator/api";
 import type { Finding, TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/api";
-import type { ConfigBase, DeclaredMachine } from "../model/machine.ts";
+import type { ConfigBase } from "../model/machine.ts";
 import type { ClusterFacts } from "../model/record.ts";
 
 /** Networks of a cluster as its first configuration names them, defaults filled in. @param base the config that a person wrote, which decides */
@@ -58,9 +58,4 @@ export function asMade(spec: TalosControlPlaneSpec, facts: ClusterFacts): TalosC
   const cni = facts.cni ?? wanted;
   const hasCni = cni !== undefined && Object.keys(cni).length > 0;
   return { ...rest, ...(hasCni ? { cni } : {}), ...(facts.kubernetesVersion === "" ? {} : { kubeVersion: facts.kubernetesVersion }) };
-}
-
-/** What is installed on a machine that joins: what runs in the cluster; the spec's newer word is an upgrade. */
-export function installedVersion(facts: ClusterFacts, { role, version }: DeclaredMachine): string {
-  return facts.bootstrapDone !== undefined && role === "controlplane" && facts.talosVersion !== "" ? facts.talosVersion : version;
 }

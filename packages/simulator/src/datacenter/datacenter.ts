@@ -35,6 +35,7 @@ export function createDatacenter(options: DatacenterOptions): Datacenter {
       if (fault === undefined) world.releases.delete(version);
       else world.releases.set(version, fault);
     },
+    setExtensions: (schematic, extensions) => void world.extensions.set(schematic, extensions),
     etcdClusters: () => world.etcd.all(),
     etcdDatabase: (key) => world.spaces.databaseOf(key),
     handle: (address, call) => handleCall(world, address, call),

@@ -38,6 +38,7 @@ export function buildMachine(spec: MachineSpec, random: RandomSource): Machine {
     mac: spec.mac ?? `02:${(digest.slice(10, 20).match(/../g) ?? []).join(":")}`,
     cpuCores: spec.cpuCores ?? 4,
     memoryMib: spec.memoryMib ?? 8192,
+    ...(spec.isSecureBoot === true ? { isSecureBoot: true } : {}),
     disks:
       spec.disks ??
       (platform === "container"

@@ -28,6 +28,8 @@ export class World {
   readonly databases: EtcdDatabases;
   readonly spaces: EtcdSpaces;
   readonly faults = new FaultTable();
+  /** Names of system extensions by schematic. */
+  readonly extensions = new Map<string, readonly string[]>();
   readonly releases = new Map<string, ReleaseFault>();
   isClosed = false;
   readonly #cells = new Map<string, Cell>();

@@ -18,9 +18,9 @@ export function startBoot(run: Run): void {
 export function boot(run: Run): void {
   const { config, hardware, system, isInstalled } = run.machine;
   const talosVersion = system === undefined ? hardware.talosVersion : isInstalled ? system.next : system.media;
-  if (isInstalled && run.faultOf(talosVersion)?.boot === "fails") return failSequence(run);
-  if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
   const schematic = isInstalled ? system?.schematics?.next : undefined;
+  if (isInstalled && run.faultOf(talosVersion, schematic)?.boot === "fails") return failSequence(run);
+  if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
   if (schematic !== run.machine.schematic) run.set({ schematic });
   const text = config.persisted;
   const isComplete = text !== undefined && configFactsOf(text).isComplete;

@@ -16,6 +16,8 @@ export interface Hardware {
   readonly mac: string;
   readonly cpuCores: number;
   readonly memoryMib: number;
+  /** Its firmware starts only what is signed for it, and started this Talos; absent = it starts anything. */
+  readonly isSecureBoot?: true;
   /** First disk is the one that Talos installs to when the config names it. Empty on platform `container`. */
   readonly disks: readonly Disk[];
 }
@@ -61,6 +63,8 @@ export interface MachineSpec {
   readonly cpuCores?: number;
   /** Default 8192. */
   readonly memoryMib?: number;
+  /** Secure Boot is on. Default off. */
+  readonly isSecureBoot?: true;
   /** Default one disk `/dev/sda` of 100 GiB (none on platform `container`). */
   readonly disks?: readonly Disk[];
 }

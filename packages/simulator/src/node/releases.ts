@@ -4,6 +4,8 @@
 export interface ReleaseFault {
   /** Addresses of the machines; default all. */
   readonly machines?: readonly string[];
+  /** Schematic of the image that it is wrong with; default every image. */
+  readonly schematic?: string;
   /**
    * - `fails`: the boot sequence ends with an error before anything listens; what was upgraded falls back by itself, anything else boots for ever
    * - `never-healthy`: it boots and answers, and its kubelet ends as often as it is started
@@ -19,7 +21,12 @@ export interface ReleaseFault {
 export type ReleaseFaults = ReadonlyMap<string, ReleaseFault>;
 
 /** What is wrong with a release on a machine; `undefined` = nothing. */
-export function faultOf(releases: ReleaseFaults, version: string, address: string): ReleaseFault | undefined {
+export function faultOf(
+  releases: ReleaseFaults,
+  { version, schematic }: { readonly version: string; readonly schematic: string | undefined },
+  address: string,
+): ReleaseFault | undefined {
   const fault = releases.get(version);
+  if (fault?.schematic !== undefined && fault.schematic !== schematic) return undefined;
   return fault?.machines === undefined || fault.machines.includes(address) ? fault : undefined;
 }

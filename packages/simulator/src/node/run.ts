@@ -37,8 +37,8 @@ export class Run {
   }
 
   /** What is wrong with a release on this machine. */
-  faultOf(version: string): ReleaseFault | undefined {
-    return this.#releases.size === 0 ? undefined : faultOf(this.#releases, version, this.machine.hardware.address);
+  faultOf(version: string, schematic: string | undefined): ReleaseFault | undefined {
+    return this.#releases.size === 0 ? undefined : faultOf(this.#releases, { version, schematic }, this.machine.hardware.address);
   }
 
   set(change: Partial<Machine>): void {

@@ -262,7 +262,7 @@ function fire(run: Run, name: TimerName): void {
       if (isControlPlane(run.machine)) run.output("trustd-up");
       return;
     case "kubelet":
-      if (run.faultOf(machine.hardware.talosVersion)?.boot === "never-healthy")
+      if (run.faultOf(machine.hardware.talosVersion, machine.schematic)?.boot === "never-healthy")
         return run.service(
           "kubelet",
           "Waiting",

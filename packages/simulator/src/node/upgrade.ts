@@ -1,5 +1,6 @@
 import { withoutProcess } from "./etcd-service.ts";
 import { activeFacts } from "./identity.ts";
+import { talosVersionOfImage } from "./image-version.ts";
 import type { MachineInput } from "./inputs.ts";
 import type { InstalledSystem, Machine, TimerName } from "./machine.ts";
 import type { Run } from "./run.ts";
@@ -46,11 +47,16 @@ export function installerOf({ version, schematic, exitCode, first }: Omit<Instal
   return { version, ...(schematic === undefined ? {} : { schematic }), exitCode, of, ...(first === true ? { first } : {}) };
 }
 
-/** A machine that was configured installs what it was booted from; of the image that its configuration names only the schematic counts. */
+/**
+ * A machine that was configured installs the Talos of the image that its configuration names; one that names no image of a Talos installs what it was booted from.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/runtime/v1alpha1/v1alpha1_sequencer_tasks.go` Install
+ */
 export function installFirst(run: Run): void {
-  const { talosVersion } = run.machine.hardware;
-  const schematic = schematicOfImage(activeFacts(run.machine)?.installImage ?? "");
-  run.set({ isInstalled: true, system: slots({ media: talosVersion, next: talosVersion, other: undefined }, schematic, undefined) });
+  const { talosVersion: media } = run.machine.hardware;
+  const image = activeFacts(run.machine)?.installImage ?? "";
+  const next = talosVersionOfImage(image) ?? media;
+  run.set({ isInstalled: true, system: slots({ media, next, other: undefined }, schematicOfImage(image), undefined) });
 }
 
 function slots(system: InstalledSystem, next: string | undefined, other: string | undefined): InstalledSystem {

@@ -72,8 +72,13 @@ export const hardwareProjections: Readonly<Record<string, Projection>> = {
   "Versions.runtime.talos.dev": ({ cell }) => [
     { id: "version", owner: "runtime.VersionController", spec: { name: "Talos", version: cell.state.hardware.talosVersion } },
   ],
-  "ExtensionStatuses.runtime.talos.dev": ({ cell }) =>
-    cell.state.schematic === undefined ? [] : [schematicExtension(cell.state.schematic)],
+  "ExtensionStatuses.runtime.talos.dev": ({ cell: { state }, world }) =>
+    state.schematic === undefined
+      ? []
+      : [
+          ...(world.extensions.get(state.schematic) ?? []).map((name, index) => extension(index, name, state.hardware.talosVersion)),
+          schematicExtension(world.extensions.get(state.schematic)?.length ?? 0, state.schematic),
+        ],
   "ImageFactorySchematics.runtime.talos.dev": ({ cell }) =>
     cell.state.schematic === undefined || !isAtLeast(cell.state.hardware.talosVersion, "1.14")
       ? []
@@ -99,19 +104,36 @@ export const hardwareProjections: Readonly<Record<string, Projection>> = {
     isAtLeast(cell.state.hardware.talosVersion, "1.14")
       ? [{ id: "boot-id", owner: "runtime.BootIDController", spec: { bootID: cell.state.bootId } }]
       : [],
-  "SecurityStates.talos.dev": () => [
+  "SecurityStates.talos.dev": ({ cell }) => [
     {
       id: "securitystate",
       owner: "runtime.SecurityStateController",
-      spec: { secureBoot: false, uki: false, pcrSigningKeyFingerprint: "", selinuxState: "enabled, permissive", bootedWithUKI: false },
+      spec: {
+        secureBoot: cell.state.hardware.isSecureBoot === true,
+        uki: false,
+        pcrSigningKeyFingerprint: "",
+        selinuxState: "enabled, permissive",
+        bootedWithUKI: cell.state.hardware.isSecureBoot === true,
+      },
     },
   ],
 };
 
-/** As the Image Factory adds it to what it builds; which extensions are in a schematic its id does not tell. */
-function schematicExtension(id: string): ReturnType<Projection>[number] {
+function extension(index: number, name: string, version: string): ReturnType<Projection>[number] {
   return {
-    id: "0",
+    id: String(index),
+    owner: "runtime.ExtensionStatusController",
+    spec: {
+      image: `${name}.sqsh`,
+      metadata: { name, version, author: "Simulated", description: name, compatibility: { talos: { version: ">= 1.0.0" } }, extraInfo: "" },
+    },
+  };
+}
+
+/** As the Image Factory adds it to what it builds. */
+function schematicExtension(index: number, id: string): ReturnType<Projection>[number] {
+  return {
+    id: String(index),
     owner: "runtime.ExtensionStatusController",
     spec: {
       image: "",

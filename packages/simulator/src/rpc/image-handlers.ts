@@ -6,11 +6,11 @@ import { common, machine } from "@talos-operator/talos/protocol";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
+import { talosVersionOfImage } from "../node/image-version.ts";
 import { faultOf } from "../node/releases.ts";
 import { schematicOfImage } from "../node/upgrade.ts";
 import type { HandlerContext } from "./context.ts";
 import { forever } from "./guards.ts";
-import { talosVersionOfImage } from "./installer-images.ts";
 
 type Store = StoredImage["store"];
 
@@ -101,7 +101,8 @@ export function pullImage(
   const isInstaller = /\/[\w.-]*installer[\w.-]*[:/]/.test(reference);
   const { cell, world, signal } = context;
   const version = talosVersionOfImage(reference);
-  const fault = version === undefined ? undefined : faultOf(world.releases, version, cell.address)?.image;
+  const schematic = schematicOfImage(reference);
+  const fault = version === undefined ? undefined : faultOf(world.releases, { version, schematic }, cell.address)?.image;
   const name = normalised(reference);
   const isThere = findImage(context, store, name) !== undefined;
   if (!isThere && (!isNamed || (isInstaller && version === undefined) || fault === "missing")) {
@@ -111,7 +112,6 @@ export function pullImage(
     const { imageMissingMs } = world.timings;
     return how === "patient" && imageMissingMs > 0 ? world.timers.sleep(imageMissingMs, signal).then(missing) : missing();
   }
-  const schematic = schematicOfImage(reference);
   const installs = version === undefined ? {} : { talosVersion: version, ...(schematic === undefined ? {} : { schematic }) };
   const keep = (): void => cell.dispatch({ kind: "image", store, name, isThere: true, ...installs });
   if (!isThere && fault === "stuck") return forever(signal);

@@ -4,13 +4,14 @@ import type { Cell } from "../datacenter/cell.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
 import type { StoredImage } from "../node/machine.ts";
+import { talosVersionOfImage } from "../node/image-version.ts";
 import { faultOf } from "../node/releases.ts";
 import { REFUSED, schematicOfImage } from "../node/upgrade.ts";
 import { isAtLeast } from "../node/version.ts";
 import type { HandlerContext } from "./context.ts";
 import { actorId, requireMachine } from "./guards.ts";
 import { findImage, pullImage } from "./image-handlers.ts";
-import { preflightRefusal, talosVersionOfImage } from "./installer-images.ts";
+import { preflightRefusal } from "./installer-images.ts";
 
 /**
  * MachineService/Upgrade: pulls the image and, on control planes, checks that every member of etcd is well; answers, then stops services, installs and reboots. What
@@ -53,7 +54,7 @@ function acceptUpgrade(context: HandlerContext, request: machine.UpgradeRequest,
   if (asksEtcd && activeFacts(cell.state)?.machineType === "controlplane") requireHealthyEtcd(context);
   const id = actorId(context);
   const schematic = schematicOfImage(request.image);
-  const installer = { version, ...(schematic === undefined ? {} : { schematic }), exitCode: exitCodeOf(context, version) };
+  const installer = { version, ...(schematic === undefined ? {} : { schematic }), exitCode: exitCodeOf(context, version, schematic) };
   cell.dispatch(
     request.stage
       ? { kind: "stage-upgrade", actorId: id, image: request.image, ...installer }
@@ -63,9 +64,9 @@ function acceptUpgrade(context: HandlerContext, request: machine.UpgradeRequest,
 }
 
 /** How an installer will end here; one whose pre-flight checks refuse writes nothing. */
-function exitCodeOf({ cell, world }: HandlerContext, version: string): number {
+function exitCodeOf({ cell, world }: HandlerContext, version: string, schematic: string | undefined): number {
   if (preflightRefusal(cell.state.hardware.talosVersion, version) !== undefined) return REFUSED;
-  return faultOf(world.releases, version, cell.address)?.installerExitCode ?? 0;
+  return faultOf(world.releases, { version, schematic }, cell.address)?.installerExitCode ?? 0;
 }
 
 function requireHealthyEtcd(context: HandlerContext): void {
@@ -110,7 +111,7 @@ export async function* lifecycleUpgrade(
     yield word(refusal ?? "");
     return yield exit(1);
   }
-  const exitCode = exitCodeOf(context, version);
+  const exitCode = exitCodeOf(context, version, schematic);
   cell.dispatch({ kind: "installer", version, ...(schematic === undefined ? {} : { schematic }), exitCode });
   yield word(`running pre-flight checks for ${image}`);
   yield word(`installing Talos to disk ${cell.state.hardware.disks[0]?.device ?? ""}`);
@@ -161,7 +162,7 @@ export async function* lifecycleInstall(
     yield installWord(`image ${image} is no installer`);
     return yield installExit(1);
   }
-  const exitCode = faultOf(context.world.releases, version, cell.address)?.installerExitCode ?? 0;
+  const exitCode = faultOf(context.world.releases, { version, schematic }, cell.address)?.installerExitCode ?? 0;
   cell.dispatch({ kind: "installer", version, ...(schematic === undefined ? {} : { schematic }), exitCode, first: true });
   yield installWord(`installing Talos to disk ${disk}`);
   await installerEnded(cell, context.signal);

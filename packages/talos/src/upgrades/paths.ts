@@ -1,4 +1,4 @@
-import { defaultSchematicId, noSchematic } from "../versions/images.ts";
+import { isPlainSchematic, isSameSchematic, noSchematic } from "../versions/images.ts";
 import { supportsTalosUpgrade } from "../versions/matrix.ts";
 import { compareVersions, tryParseVersion, type Version } from "../versions/version.ts";
 import type { ReleaseCatalogue } from "./catalogue.ts";
@@ -19,8 +19,11 @@ export function talosPath(machine: UpgradeMachine, machines: readonly string[], 
   if ("refusal" in ends) return ends;
   const { from, to } = ends;
   const order = compareVersions(runs.version, asked.version);
-  if (order === 0) return { versions: isSameBuild(machine) ? [] : [withV(from)] };
-  if (asked.schematic === noSchematic && runs.schematic !== undefined && !isPlain(runs.schematic))
+  if (order === 0 && isSameBuild(machine)) return { versions: [] };
+  const lost = extensionsLost(machine, wish);
+  if (lost.length > 0) return { refusal: { kind: "ExtensionsLost", extensions: lost, machines } };
+  if (order === 0) return { versions: [withV(from)] };
+  if (asked.schematic === noSchematic && runs.schematic !== undefined && !isPlainSchematic(runs.schematic))
     return { refusal: { kind: "SchematicLost", schematic: runs.schematic, machines } };
   if (to.major !== 1 || !talos.has(to.minor)) return { refusal: { kind: "UnknownMinor", of: "talos", version: withV(to), machines } };
   if (order > 0 && !isAllowed(wish, asked.version))
@@ -90,15 +93,17 @@ function throughMinors(from: Version, to: Version, newest: (minor: number) => st
   return [...versions, withV(to)];
 }
 
-/** Who asks for an installer of Talos itself asks for no change of the schematic. */
-function isSameBuild({ runs, asked }: UpgradeMachine): boolean {
-  const isSame = (a: string | undefined, b: string | undefined): boolean => a === undefined || b === undefined || a === b;
-  const words = (list: readonly string[] | undefined): string | undefined => (list === undefined ? undefined : JSON.stringify(list));
-  const isSameSchematic = asked.schematic === noSchematic || isSame(runs.schematic, asked.schematic);
-  return isSameSchematic && isSame(words(runs.kernelArguments), words(asked.kernelArguments));
+/** What runs on a machine, is known not to be in the image that is asked for, and nobody lets go. */
+function extensionsLost({ runs, asked }: UpgradeMachine, { allowExtensionLoss = [] }: UpgradeWish): readonly string[] {
+  const { extensions } = asked;
+  if (extensions === undefined) return [];
+  return (runs.extensions ?? []).filter((name) => !extensions.includes(name) && !allowExtensionLoss.includes(name)).toSorted();
 }
 
-/** Nothing is in it that an installer of Talos itself lacks. */
-function isPlain(schematic: string): boolean {
-  return schematic === noSchematic || schematic === defaultSchematicId;
+/** Who asks for an installer of Talos itself asks for no change of the schematic. */
+function isSameBuild({ runs, asked }: UpgradeMachine): boolean {
+  const words = (list: readonly string[] | undefined): string | undefined => (list === undefined ? undefined : JSON.stringify(list));
+  if (asked.schematic !== noSchematic && !isSameSchematic(runs.schematic, asked.schematic)) return false;
+  const [before, after] = [words(runs.kernelArguments), words(asked.kernelArguments)];
+  return before === undefined || after === undefined || before === after;
 }

@@ -289,6 +289,25 @@ describe("schematics and kernel arguments", () => {
     assert.equal(planUpgrade({ machines: [cp("a", own, plain)], kubernetes: stays }).kind, "settled");
   });
 
+  test("that are known to lack extensions that run are refused by their names, unless a person lets those go", () => {
+    const runs = { version: "v1.13.9", schematic: "5".repeat(64), extensions: ["gvisor", "iscsi-tools"] };
+    const asked = { version: "v1.13.9", schematic: "6".repeat(64), extensions: ["gvisor"] };
+    const lost = planUpgrade({ machines: [cp("a", runs, asked), cp("b", runs, asked)], kubernetes: stays });
+    assert.deepEqual(lost, { kind: "none", refusals: [{ kind: "ExtensionsLost", extensions: ["iscsi-tools"], machines: ["a", "b"] }] });
+    assert.match(sayPlan(lost), /lacks the extensions iscsi-tools, which run \(a, b\): .*allow-extension-loss: iscsi-tools/);
+    assert.equal(planUpgrade({ machines: [cp("a", runs, { ...asked, version: "v1.13.10" })], kubernetes: stays }).kind, "none");
+    for (const [more, allowed] of [
+      [{ extensions: ["gvisor", "iscsi-tools", "util-linux-tools"] }, []],
+      [{}, ["iscsi-tools"]],
+    ] as const)
+      assert.equal(
+        planUpgrade({ machines: [cp("a", runs, { ...asked, ...more })], kubernetes: stays, allowExtensionLoss: allowed }).kind,
+        "hops",
+      );
+    const { extensions: _extensions, ...untold } = asked;
+    assert.equal(planUpgrade({ machines: [cp("a", runs, untold)], kubernetes: stays }).kind, "hops", "what is in it the machine shows");
+  });
+
   test("are no reason where nobody knows or says them", () => {
     const bare = { version: "v1.12.4" };
     assert.equal(planUpgrade({ machines: [cp("a", bare, plain), cp("b", plain, bare)], kubernetes: stays }).kind, "settled");

@@ -6,6 +6,8 @@ export interface Build {
   readonly version: string;
   /** Id of the schematic, which holds the extensions; `noSchematic` = an installer of Talos itself; absent = not known, and no reason for an upgrade. */
   readonly schematic?: string;
+  /** Names of its system extensions; absent = not known. */
+  readonly extensions?: readonly string[];
   /** Kernel arguments that the installer writes, in their order; absent as above. */
   readonly kernelArguments?: readonly string[];
 }
@@ -26,6 +28,8 @@ export interface UpgradeWish {
   readonly kubernetes: { readonly runs: string; readonly asked: string } | undefined;
   /** The version that a person allowed to go back to. */
   readonly allowDowngrade?: string;
+  /** Names of the extensions that a person lets go. */
+  readonly allowExtensionLoss?: readonly string[];
   /** Version of the data of etcd as its members tell it; absent = that of the oldest Talos among the control planes. */
   readonly etcdStorage?: string;
   /** True where the asker carries upgrades of Kubernetes out. */
@@ -95,6 +99,8 @@ export type Refusal =
   | { readonly kind: "KubernetesMinorBack"; readonly from: string; readonly to: string }
   /** What runs is built from a schematic, and the installer that is asked for from none: extensions would be gone with the next boot. */
   | { readonly kind: "SchematicLost"; readonly schematic: string; readonly machines: readonly string[] }
+  /** Extensions run that the image that is asked for is known to lack: they would be gone with the next boot. */
+  | { readonly kind: "ExtensionsLost"; readonly extensions: readonly string[]; readonly machines: readonly string[] }
   /** The etcd of that Talos does not read what a newer one has written. Minors of etcd: `3.5`. */
   | {
       readonly kind: "EtcdDataNewer";

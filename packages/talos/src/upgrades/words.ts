@@ -83,6 +83,8 @@ function sayRefusal(refusal: Refusal): string {
       return `Kubernetes does not go back from ${refusal.from} to the minor of ${refusal.to}`;
     case "SchematicLost":
       return `the installer that is asked for lacks what the schematic ${refusal.schematic} brings, extensions say, which runs${of(refusal.machines)}: name an installer of this schematic, or of another`;
+    case "ExtensionsLost":
+      return `the image that is asked for lacks the extensions ${refusal.extensions.join(", ")}, which run${of(refusal.machines)}: name an image that has them, or annotate the TalosControlPlane with talos-operator.dev/allow-extension-loss: ${refusal.extensions.join(",")}`;
     case "EtcdDataNewer":
       return `the data of etcd is of version ${refusal.data}, and the etcd ${refusal.etcd} of Talos ${refusal.version} does not read it${of(refusal.machines)}`;
     case "OutOfRange":

@@ -16,6 +16,16 @@ export function schematicOfImage(image: string): string | undefined {
   return id ?? (/^ghcr\.io\/siderolabs\/installer(?::[\w][\w.-]*)?$/.test(name) ? noSchematic : undefined);
 }
 
+/** True for two schematics that bring the same, or of which one is not known. An installer of Talos itself brings what the schematic that holds nothing does. */
+export function isSameSchematic(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a === b || (isPlainSchematic(a) && isPlainSchematic(b));
+}
+
+/** Nothing is in it that an installer of Talos itself lacks. */
+export function isPlainSchematic(schematic: string): boolean {
+  return schematic === noSchematic || schematic === defaultSchematicId;
+}
+
 /**
  * The installer image that `talosctl gen config` of that release writes.
  *

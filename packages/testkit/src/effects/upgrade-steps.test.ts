@@ -127,6 +127,10 @@ function quorumRows<K extends "InstallTalos" | "UpgradeTalos" | "RollBackTalos">
   };
 }
 
+/** The very Talos that runs is asked for. */
+const same = { version: "v1.13.9", schematic: "none", image: "ghcr.io/siderolabs/installer:v1.13.9" };
+const toSame = { talosVersion: "v1.13.9", talosSchematic: "none" };
+
 const pulled = (address: string): Omit<ReturnType<typeof step>, "role" | "ifBootId"> => {
   const { role: _role, ifBootId: _boot, ...rest } = step(address);
   return rest;
@@ -141,6 +145,7 @@ play("PullInstaller", everywhere, {
     unpaused: () => ({ stored: pausedMachine }),
     sameMachine: () => ({ before: cloned }),
     runsVersion: () => runs("v1.13.10"),
+    runsAnotherImage: () => ({ action: { kind: "PullInstaller", ...pulled(cp), ...same } }),
     idle: () => ({ record: withOnly(open("Reboot", cp)) }),
     uuid: () => ({
       record: (facts) => ({ ...facts, machines: facts.machines.map((one) => (one.address === cp ? { ...one, uuid: "another" } : one)) }),
@@ -165,6 +170,7 @@ play("InstallTalos", everywhere, {
       before: withOnly(installing({ bootIdBefore: "before" })),
     }),
     runsVersion: () => runs("v1.13.10"),
+    runsAnotherImage: () => ({ action: { kind: "InstallTalos", ...step(cp), ...same }, before: withOnly(installing(toSame)) }),
     nothingInstalled: () => ({
       action: { kind: "InstallTalos", ...step(worker) },
       before: withOnly(open("InstallTalos", worker)),
@@ -173,6 +179,7 @@ play("InstallTalos", everywhere, {
     ...quorumRows<"InstallTalos">(),
     boot: () => ({ record: withOnly(installing({ bootIdBefore: "another" })) }),
     version: () => ({ record: withOnly(installing({ talosVersion: "v1.14.0" })) }),
+    schematic: () => ({ record: withOnly(installing({ talosSchematic: "5".repeat(64) })) }),
     uuid: () => ({ record: withOnly(installing({ uuid: "another" })) }),
     notQuarantined: () => ({ record: (facts) => failedBefore(withOnly(installing())(facts)) }),
     ...lastRows<"InstallTalos">(everywhere, () => ({ record: withOnly(open("Reboot", cp)) })),
@@ -195,6 +202,7 @@ play("UpgradeTalos", everywhere, {
       before: withOnly(upgrading({ bootIdBefore: "before" })),
     }),
     runsVersion: () => runs("v1.13.10"),
+    runsAnotherImage: () => ({ action: { kind: "UpgradeTalos", ...step(cp), ...same }, before: withOnly(upgrading(toSame)) }),
     nothingInstalled: () => ({
       action: { kind: "UpgradeTalos", ...step(worker) },
       before: withOnly(open("UpgradeTalos", worker)),
@@ -203,6 +211,7 @@ play("UpgradeTalos", everywhere, {
     ...quorumRows<"UpgradeTalos">(),
     boot: () => ({ record: withOnly(upgrading({ bootIdBefore: "another" })) }),
     version: () => ({ record: withOnly(upgrading({ talosVersion: "v1.14.0" })) }),
+    schematic: () => ({ record: withOnly(upgrading({ talosSchematic: "5".repeat(64) })) }),
     uuid: () => ({ record: withOnly(upgrading({ uuid: "another" })) }),
     notQuarantined: () => ({ record: (facts) => failedBefore(withOnly(upgrading())(facts)) }),
     ...lastRows<"UpgradeTalos">(everywhere, () => ({ record: withOnly(open("Reboot", cp)) })),

@@ -12,6 +12,13 @@ export interface MachineVersions {
   readonly asked: string;
 }
 
+/** A machine whose Talos is built from another schematic than its pool asks for; ids, or `none`. */
+export interface MachineBuilds {
+  readonly name: string;
+  readonly runs: string;
+  readonly asked: string;
+}
+
 /** The Kubernetes version that runs, and the one that a spec asks for. */
 export interface KubernetesVersions {
   readonly runs: string;
@@ -23,6 +30,8 @@ export interface KubernetesVersions {
 /** What a pool asks for and does not run. */
 export interface VersionsSeen {
   readonly machines: readonly MachineVersions[];
+  /** Those that run the version that is asked for, built from another schematic. */
+  readonly builds?: readonly MachineBuilds[];
   /** Names of machines that run it already, and whose upgrade is not over. */
   readonly proving?: readonly string[];
   /** `undefined` = it runs what is asked for, or nobody knows what runs. */
@@ -43,7 +52,7 @@ export interface VersionsSeen {
  * @param generation of the pool
  */
 export function upgradePendingOf(
-  { machines, proving = [], kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
+  { machines, builds = [], proving = [], kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
   generation: number | undefined,
 ): readonly ConditionInput[] {
   const sentences = [
@@ -51,6 +60,7 @@ export function upgradePendingOf(
       machines,
       ({ runs, asked }) => `Talos ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`,
     ),
+    ...grouped(builds, ({ runs, asked }) => `the schematic ${runs}, the spec asks for ${asked}`),
     // What is done about it says so itself.
     ...(proving.length === 0 || (step?.says ?? "") !== ""
       ? []
@@ -61,7 +71,7 @@ export function upgradePendingOf(
   ];
   if (sentences.length === 0 && proving.length === 0) return [];
   const reason = reasonOf({ machines, kubernetes, components, images });
-  const isOpen = machines.length > 0 || proving.length > 0;
+  const isOpen = machines.length > 0 || builds.length > 0 || proving.length > 0;
   const isTaken = isOpen && step !== undefined && step.reason !== "VersionDiffers";
   const said = isOpen && step !== undefined && step.says !== "" ? [step.says] : [];
   // What failed, and what a person can do, is what somebody comes for; the way is closed.
@@ -101,7 +111,11 @@ function releaseOf({ machines, kubernetes, components = [], images = [] }: Versi
   return [
     ...(back.length === 0 ? [] : [`A downgrade needs the annotation ${annotations.allowDowngrade}: ${back[0]}.`]),
     ...(isKubernetes ? ["Kubernetes keeps what it runs: its upgrades are not supported yet."] : []),
-    ...(images.length === 0 ? [] : ["Running machines keep the image that they were installed from."]),
+    ...(images.length === 0
+      ? []
+      : [
+          "Running machines keep the image that they were installed from: another one comes with the next version, or alone where its name tells its schematic of the Image Factory.",
+        ]),
   ];
 }
 
@@ -122,7 +136,7 @@ function isDowngrade(runs: string, asked: string): boolean {
 }
 
 /** Machines of which the same is said, in one sentence. */
-function grouped(found: readonly MachineVersions[], say: (one: MachineVersions) => string): readonly string[] {
+function grouped<T extends MachineVersions | MachineBuilds>(found: readonly T[], say: (one: T) => string): readonly string[] {
   return [...Map.groupBy(found, say)].map(([words, all]) => {
     const more = all.length - MOST_NAMED;
     const names = all.slice(0, MOST_NAMED).map(({ name }) => name);

@@ -4,13 +4,13 @@ import { endpointHost } from "../../config/endpoint-host.ts";
 import { configHashOf } from "./config-hash.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { onceFor } from "../../assess/once.ts";
+import { asksAnotherTalos } from "../../planning/upgrade-plan.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import type { ConfigWish } from "./live-configs.ts";
 import { concernsMeta, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
 import type { ConfigQuestion } from "./read-config.ts";
 import type { ClusterFacts } from "../../model/record.ts";
-import type { DeclaredMachine } from "../../model/machine.ts";
 import type { SeenMachine } from "../../model/observation.ts";
 import { isUpgrade } from "../../record/upgrades.ts";
 
@@ -76,7 +76,7 @@ export function configQuestions(
       settings: configHashOf(declared, made),
       contract: fact.contract,
       ...asked,
-      ...upgradesOf(facts, declared, look.version),
+      ...upgradesOf(facts, { declared, look }),
       ...(concernsMeta(fact, meta) || intentOn(facts, declared.name, "WriteMeta") !== undefined ? { meta } : {}),
       addresses: new Set([...addresses, declared.address]),
       input: {
@@ -93,9 +93,10 @@ export function configQuestions(
 }
 
 /** Another Talos is asked for, or is on the machine already. */
-function upgradesOf(facts: ClusterFacts, { name, version }: DeclaredMachine, runs: string): Pick<ConfigQuestion, "upgrades"> {
+function upgradesOf(facts: ClusterFacts, machine: SeenMachine): Pick<ConfigQuestion, "upgrades"> {
+  const { name } = machine.declared;
   if (isUpgrade(intentOn(facts, name))) return { upgrades: "open" };
-  return runs !== version || machineFact(facts, name)?.installed !== undefined ? { upgrades: "asked" } : {};
+  return asksAnotherTalos(machine) || machineFact(facts, name)?.installed !== undefined ? { upgrades: "asked" } : {};
 }
 
 /** True when nothing but the first reading itself asks for it: what was sent is what is wanted, and nothing is under way. */

@@ -9,6 +9,7 @@ import { componentDifferences } from "../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
 import { EffectError } from "../../errors.ts";
+import { toldImage } from "../../looking/told-schematic.ts";
 import { toldWord } from "../../looking/told-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
@@ -61,7 +62,7 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, shownBoot, meta, slots] = await Promise.all([
+  const [active, persisted, system, shownBoot, meta, talos] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
     question.uuid === "" && question.upgrades === undefined
@@ -69,7 +70,7 @@ export async function readConfig(
       : client.resources.get(resourceKinds.systemInformation, undefined, options),
     client.bootId(options),
     question.meta === undefined ? undefined : metaOf(client, question.meta, options),
-    question.upgrades !== undefined ? readSlots(client, options) : undefined,
+    question.upgrades === undefined ? undefined : readTalos(client, options),
   ]);
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
@@ -112,7 +113,7 @@ export async function readConfig(
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
       ...(meta === undefined ? {} : { meta }),
-      ...(slots === undefined ? {} : { talos: { ...slots, ...hardwareOf(system?.spec) } }),
+      ...(talos === undefined ? {} : { talos: { ...talos, ...hardwareOf(system?.spec) } }),
       onDisk: kindOfDisk(),
       ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
     },
@@ -137,6 +138,24 @@ export async function readSlots(
     (await client.resources.get(resourceKinds.metaKey, id, options))?.spec.value;
   const [fallback, image] = await Promise.all([read(metaId(META_KEYS.upgradeFallback)), read(metaId(META_KEYS.stagedImage))]);
   return { ...(fallback === undefined ? {} : { fallback: fallback.slice(0, LONGEST_LABEL) }), isStaged: image !== undefined };
+}
+
+/** What decides on another Talos, and shows it. */
+async function readTalos(client: TalosClient, options: CallOptions): Promise<Omit<SeenTalos, "manufacturer" | "product">> {
+  const [slots, build, security] = await Promise.all([
+    readSlots(client, options),
+    readBuild(client, options),
+    client.resources.get(resourceKinds.securityState, undefined, options),
+  ]);
+  return { ...slots, ...build, ...(security?.spec.isSecureBoot === true ? { isSecureBoot: true } : {}) };
+}
+
+/** What the Talos that runs was built from. */
+export async function readBuild(
+  client: Pick<TalosClient, "resources">,
+  options: CallOptions,
+): Promise<Pick<SeenTalos, "schematic" | "extensions">> {
+  return toldImage(await client.resources.list(resourceKinds.extensionStatus, options));
 }
 
 /** Characters of a boot label that are kept. */

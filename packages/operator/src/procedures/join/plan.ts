@@ -10,7 +10,8 @@ import { mayAskAgain } from "../../effects/define.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withMachines } from "../../record/facts.ts";
 import { RecordRoom, withoutLongGone } from "../../record/room.ts";
-import { asMade, installedVersion } from "../../spec/fixed-properties.ts";
+import { buildToInstall } from "./build-to-install.ts";
+import { asMade } from "../../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
 import { isMadeAnew, isOnlyTold, withTold } from "../../observe/told-machines.ts";
 import { wordFor } from "../../assess/identity.ts";
@@ -333,7 +334,7 @@ function factOf(
     platform: look.platform,
     installDisk,
     configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts)),
-    contract: contractOf(installedVersion(facts, declared), look.version),
+    contract: contractOf(buildToInstall(seen, facts, declared).version, look.version),
     pinnedAt: now,
     vouchedAt: isVouchedFor(seen, look) ? now : undefined,
     configuredAt: now,

@@ -7,17 +7,22 @@ import { mayAskAgain } from "../../effects/define.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { INSTALL_MS } from "../../effects/install-talos.ts";
 import { pullInstaller } from "../../effects/pull-installer.ts";
+import { extensionsLetGo } from "../../planning/upgrade-plan.ts";
 import { withIntent } from "../../record/facts.ts";
-import { wasJustHeldBack } from "../configure/config-probe.ts";
-import { imageFor } from "./image.ts";
+import { troubleOf, wasJustHeldBack } from "../configure/config-probe.ts";
+import { imageFor, isUnsigned } from "./image.ts";
+import type { UpgradeImage } from "./image.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import { slotFor } from "./slot-for.ts";
+import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig } from "../../model/config.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 import type { Begun, Candidate } from "./candidate.ts";
+
+type Installer = Extract<UpgradeImage, { readonly kind: "image" }>;
 
 /** What a machine that has its turn does now. */
 export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Candidate): Begun {
@@ -29,12 +34,18 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (seen.held?.has(name) === true) return { kind: "hold", why: "it is paused by the annotation reconcile-mode", needsPerson: true };
   if (wasJustHeldBack(seen, name)) return hold(`it could not be asked a moment ago (${seen.notes?.get(name)?.heldBack?.why ?? ""})`);
   // Until it was ready once in this boot META may lose the word that another Talos is installed.
-  if (!isReadyNode(machine)) return hold("it is no ready node");
+  if (!isReadyNode(machine)) return hold(troubleOf(machine, "ready") ?? "its node is not ready");
   const config = seen.configs?.get(name);
   if (config?.kind !== "known" || machine.fact === undefined) return hold("it is being read");
   if (!isSameVersion(config.version, hop.from.version)) return hold("it is read again");
-  const image = imageFor(declared, hop.to.version);
+  const image = imageFor(declared, hop.to);
   if (image.kind === "none") return { kind: "hold", why: image.why, needsPerson: true };
+  if (config.talos?.isSecureBoot === true && isUnsigned(image.reference))
+    return {
+      kind: "hold",
+      why: `it boots with Secure Boot, and its firmware does not start what ${image.reference} brings: name an installer-secureboot`,
+      needsPerson: true,
+    };
   const other = machine.fact.installed;
   if (other !== undefined && !candidate.isInstalled)
     return {
@@ -50,15 +61,15 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
     };
   const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps";
   if (!candidate.isInstalled) {
-    const pulled = pull(assessed, candidate, image.reference);
+    const pulled = pull(assessed, candidate, image);
     if (typeof pulled !== "string") return pulled;
-    if (inSteps) return install(assessed, facts, candidate, config, pulled);
+    if (inSteps) return install(assessed, facts, candidate, config, { ...image, reference: pulled });
   }
-  return boot(assessed, facts, candidate, config, inSteps ? "Reboot" : "UpgradeTalos");
+  return boot(assessed, facts, candidate, config, { what: inSteps ? "Reboot" : "UpgradeTalos", image });
 }
 
 /** The name under which the installer is in the machine's store, or what is done to get it there. */
-function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: string): string | Begun {
+function pull({ seen }: Assessment, { name, machine, hop }: Candidate, { reference: image, schematic }: Installer): string | Begun {
   const ended = seen.sent.get(`PullInstallerEnded/${name}`);
   const begun = seen.sent.get("PullInstaller/" + name);
   const isFresh = ended?.pulled?.asked === image && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
@@ -78,11 +89,17 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, image: st
   return {
     kind: "hold",
     why: words ?? `the installer ${image} is pulled`,
-    actions: [{ kind: "PullInstaller", ...target, version: hop.to.version, image }],
+    actions: [{ kind: "PullInstaller", ...target, version: hop.to.version, schematic, image }],
   };
 }
 
-function common({ seen }: Assessment, { name, machine, hop }: Candidate): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
+function common(
+  { seen }: Assessment,
+  { name, machine, hop }: Candidate,
+  { schematic }: Installer,
+): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
+  const letGo = new Set(extensionsLetGo(seen));
+  const kept = (hop.from.extensions ?? []).filter((extension) => !letGo.has(extension));
   return {
     machine: name,
     address: machine.declared.address,
@@ -91,24 +108,31 @@ function common({ seen }: Assessment, { name, machine, hop }: Candidate): Omit<U
     at: seen.now,
     talosVersion: hop.to.version,
     talosBefore: hop.from.version,
+    ...(schematic === undefined ? {} : { talosSchematic: schematic }),
+    ...(kept.length === 0 ? {} : { talosExtensions: kept }),
   };
 }
 
-function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate, config: KnownConfig, image: string): Begun {
+function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate, config: KnownConfig, image: Installer): Begun {
   const held = slotFor(assessed, facts, candidate);
   if (held !== undefined) return held;
   const { seen } = assessed;
   const { name, machine, hop } = candidate;
   const intent: UpgradeIntent = {
-    ...common(assessed, candidate),
+    ...common(assessed, candidate, image),
     what: "InstallTalos",
     deadline: seen.now + ARRIVES_MS + INSTALL_MS,
     bootIdBefore: config.bootId,
-    why: `The spec asks for another Talos: ${hop.to.version} is installed beside ${hop.from.version}.`,
+    why: `The spec asks for another Talos: ${toWords(candidate, image)} is installed beside ${hop.from.version}.`,
   };
   const target = { machine: name, address: machine.declared.address, ifUuid: intent.uuid, role: machine.declared.role };
   const versions = { ifBootId: config.bootId, ifVersion: hop.from.version, version: hop.to.version };
-  return { kind: "open", intent, action: [{ kind: "InstallTalos", ...target, ...versions, image }] };
+  const action = { kind: "InstallTalos", ...target, ...versions, schematic: image.schematic, image: image.reference } as const;
+  return { kind: "open", intent, action: [action] };
+}
+
+function toWords({ hop: { from, to } }: Candidate, { schematic }: Installer): string {
+  return schematic !== undefined && isSameVersion(from.version, to.version) ? `${to.version} ${builtFrom(schematic)}` : to.version;
 }
 
 /** Drained first, under no intent; the intent of the boot ends the drain. */
@@ -117,7 +141,7 @@ function boot(
   facts: ClusterFacts,
   candidate: Candidate,
   config: KnownConfig,
-  what: "Reboot" | "UpgradeTalos",
+  { what, image }: { readonly what: "Reboot" | "UpgradeTalos"; readonly image: Installer },
 ): Begun {
   const held = slotFor(assessed, facts, candidate);
   if (held !== undefined) return held;
@@ -128,11 +152,11 @@ function boot(
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };
   if (drain.kind === "wait") return { kind: "act", says: drain.message, actions: [] };
   const intent: UpgradeIntent = {
-    ...common(assessed, candidate),
+    ...common(assessed, candidate, image),
     what,
     deadline: seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS),
     bootIdBefore: config.bootId,
-    why: `Talos ${hop.to.version} is booted in the place of ${hop.from.version}.`,
+    why: `Talos ${toWords(candidate, image)} is booted in the place of ${hop.from.version}.`,
   };
   const action = bootActions(assessed, intent, withIntent(facts, intent));
   // An intent under which nothing is sent would be closed again at once.

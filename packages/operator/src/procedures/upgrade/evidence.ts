@@ -1,9 +1,12 @@
-import { isSameVersion } from "../../effects/demand-talos.ts";
+import { annotations } from "@talos-operator/api";
+import { isSameSchematic } from "@talos-operator/talos";
+import { isSameBuild, isSameVersion } from "../../effects/demand-talos.ts";
 import { withoutAwaited } from "../../report/awaited-network.ts";
 import { GOING_STAGES } from "../../assess/quorum.ts";
 import { machineFact } from "../../record/facts.ts";
 import { nodeOf } from "../../workload/seen-node.ts";
 import { troubleOf } from "../configure/config-probe.ts";
+import { failedWords } from "./quarantine.ts";
 import type { KnownConfig } from "../../model/config.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { SeenMachine } from "../../model/observation.ts";
@@ -20,15 +23,15 @@ export type Progress =
   /** It booted the Talos of before. */
   | { readonly kind: "fell-back"; readonly bootId: string }
   /** It booted one that nobody asked for. */
-  | { readonly kind: "another"; readonly version: string }
-  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed. */
-  | { readonly kind: "missing"; readonly bootId: string; readonly what: string; readonly isNode: boolean }
+  | { readonly kind: "another"; readonly talos: string }
+  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed; `isFinal`: no waiting cures it. */
+  | { readonly kind: "missing"; readonly bootId: string; readonly what: string; readonly isNode: boolean; readonly isFinal?: true }
   /** It shows everything. */
   | { readonly kind: "well"; readonly bootId: string };
 
 /**
- * What a machine shows of its boot into another Talos. Done is only what all of these say: another boot id, the version that it tells, its member of etcd, its
- * readiness, and the Node as its kubelet registered it.
+ * What a machine shows of its boot into another Talos. Done is only what all of these say: another boot id, the version and the schematic that it tells, its member of
+ * etcd, its readiness, and the Node as its kubelet registered it. Where the version stays, the schematic alone tells the two slots apart.
  */
 export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progress {
   const { seen, facts } = assessed;
@@ -38,9 +41,30 @@ export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progres
   const config = configOf(assessed, intent);
   if (config === undefined) return { kind: "untold" };
   if (config.bootId === intent.bootIdBefore) return { kind: "not-booted" };
-  if (isSameVersion(config.version, intent.talosBefore)) return { kind: "fell-back", bootId: config.bootId };
-  if (!isSameVersion(config.version, intent.talosVersion)) return { kind: "another", version: config.version };
+  const asked = { version: intent.talosVersion, schematic: intent.talosSchematic };
+  const runs = { version: config.version, schematic: config.talos?.schematic };
+  const isImage = isSameVersion(intent.talosBefore, intent.talosVersion);
+  if (isImage && runs.schematic === undefined) return { kind: "untold" };
+  if (isSameVersion(runs.version, intent.talosBefore) && !(isImage && isSameBuild(runs, asked)))
+    return { kind: "fell-back", bootId: config.bootId };
+  if (!isSameVersion(runs.version, asked.version)) return { kind: "another", talos: `Talos ${runs.version}` };
+  if (!isSameSchematic(runs.schematic, asked.schematic)) return { kind: "another", talos: failedWords(runs) };
+  const lost = lostExtensions(intent, config);
+  if (lost.length > 0)
+    return {
+      kind: "missing",
+      bootId: config.bootId,
+      what: `it lacks the extensions ${lost.join(", ")}, which ran before: name an image that has them, or annotate the TalosControlPlane with ${annotations.allowExtensionLoss}: ${lost.join(",")}`,
+      isNode: false,
+      isFinal: true,
+    };
   return wellness(assessed, intent, machine, config.bootId);
+}
+
+/** A name tells an id, and no id tells what is in an image: only what runs does. */
+function lostExtensions({ talosExtensions = [] }: UpgradeIntent, { talos }: KnownConfig): readonly string[] {
+  const { extensions } = talos ?? {};
+  return extensions === undefined ? [] : talosExtensions.filter((name) => !extensions.includes(name));
 }
 
 /** What was read of the machine since the intent was written. */

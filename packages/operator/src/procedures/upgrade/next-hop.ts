@@ -3,8 +3,9 @@ import type { TalosHop } from "@talos-operator/talos";
 import { onceFor } from "../../assess/once.ts";
 import { upgradePlanOf } from "../../planning/upgrade-plan.ts";
 import { quarantineOf } from "../../record/upgrades.ts";
+import { awaitedNetwork } from "../../report/awaited-network.ts";
 import { mayHoldConfig } from "../../record/facts.ts";
-import { classWords } from "./quarantine.ts";
+import { classWords, failedWords } from "./quarantine.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 
@@ -41,12 +42,19 @@ function findHop(assessed: Assessment, facts: ClusterFacts): NextHop {
       why: `The way there needs Kubernetes ${plan.heldBy?.version ?? ""} on it, and upgrades of Kubernetes are not carried out yet: nothing begins.`,
       isQuarantined: false,
     };
-  const failed = quarantineOf(facts, hop.version).at(-1);
+  const failed = hop.machines.flatMap(({ to }) => quarantineOf(facts, to)).at(-1);
   if (failed !== undefined)
     return {
       kind: "stopped",
-      why: `Talos ${hop.version} failed on ${failed.machine}${classWords(failed)} and goes to no machine: ${failed.why} Ask for another version, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${hop.version} to try it again.`,
+      why: `${failedWords(failed)} failed on ${failed.machine}${classWords(failed)} and goes to no machine: ${failed.why} Ask for another ${failed.schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${hop.version} to try it again.`,
       isQuarantined: true,
+    };
+  // What shows that a machine is well with another Talos is not there, and the word that it may still go back stays for ever.
+  const [awaited] = awaitedNetwork(seen, facts);
+  if (awaited !== undefined)
+    return {
+      kind: "held",
+      why: `Nothing begins while no Node can be Ready: which Talos works could not be told. ${awaited.replace(/\.$/, "")}`,
     };
   const unheard = assessed.machines.find(
     ({ declared: { role }, look, isMember, fact }) =>

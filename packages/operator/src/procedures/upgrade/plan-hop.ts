@@ -1,14 +1,14 @@
-import { isReadyNode } from "../../assess/machine-state.ts";
 import { controlPlaneMargin } from "../../disruption/control-plane-margin.ts";
 import { poolBudgets } from "../../disruption/pool-budget.ts";
 import { whyHeld } from "../../disruption/slot-words.ts";
-import { isSameVersion } from "../../effects/demand-talos.ts";
+import { isSameBuild, isSameVersion } from "../../effects/demand-talos.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { intentsThatFit } from "../../record/room.ts";
 import { isUpgrade, openRun, upgradeIntents } from "../../record/upgrades.ts";
 import { ownMachine } from "../../disruption/own-node.ts";
 import { lookAtNodes } from "./look-again.ts";
 import { outageOf } from "./outage.ts";
+import { isProvenOn } from "./proven.ts";
 import { notBack } from "./not-back.ts";
 import { withRun } from "./run.ts";
 import { wordsOf } from "./words.ts";
@@ -83,9 +83,7 @@ function candidatesOf(assessed: Assessment, hop: TalosHop): readonly Candidate[]
       // What is open on it is settled elsewhere.
       if (machine === undefined || machine.intents.some((intent) => isUpgrade(intent))) return [];
       const installed = machine.fact?.installed;
-      return [
-        { machine, hop: one, name: one.name, isInstalled: installed !== undefined && isSameVersion(installed.version, one.to.version) },
-      ];
+      return [{ machine, hop: one, name: one.name, isInstalled: installed !== undefined && isSameBuild(installed, one.to) }];
     })
     .toSorted((a, b) => weight(a) - weight(b) || (a.name < b.name ? -1 : 1));
 }
@@ -111,15 +109,7 @@ function chooseControlPlane(assessed: Assessment, facts: ClusterFacts, all: read
 
 function chooseWorkers(assessed: Assessment, facts: ClusterFacts, hop: TalosHop, all: readonly Candidate[]): readonly Turn[] {
   const budgets = poolBudgets(assessed);
-  const isProven = assessed.machines.some(
-    (machine) =>
-      machine.declared.role === "worker" &&
-      machine.intents.length === 0 &&
-      isReadyNode(machine) &&
-      machine.look.kind === "running" &&
-      machine.look.version !== undefined &&
-      isSameVersion(machine.look.version, hop.version),
-  );
+  const isProven = all.every(({ hop: { to } }) => isProvenOn(assessed, "worker", to));
   const under = upgradeIntents(facts).length;
   const most = isProven ? Number.POSITIVE_INFINITY : 1;
   const margin = controlPlaneMargin(assessed, facts);

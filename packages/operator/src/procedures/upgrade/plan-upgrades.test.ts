@@ -178,6 +178,21 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
     [],
     /somebody else installed a Talos on it/,
   ],
+  [
+    "takes no image that the firmware would not start",
+    { talos: { [cp(2)]: { isStaged: false, manufacturer: "", product: "", isSecureBoot: true } } },
+    [],
+    /10\.0\.0\.2 is next: it boots with Secure Boot, .*name an installer-secureboot/,
+  ],
+  [
+    "takes one that is made for Secure Boot",
+    {
+      talos: { [cp(2)]: { isStaged: false, manufacturer: "", product: "", isSecureBoot: true } },
+      image: `factory.talos.dev/metal-installer-secureboot/${"1".repeat(64)}`,
+      pulled: [],
+    },
+    [`PullInstaller ${cp(2)}`],
+  ],
   ["takes no image of another version", { image: "example.org/installer:v1.13.9" }, [], /is not that of v1\.13\.10/],
   ["takes no image by a digest alone", { image: `example.org/installer@sha256:${"a".repeat(64)}` }, [], /by a digest alone/],
   ["goes on with one worker, the version being new to them", { areUpgraded: true, maxUnavailable: 3 }, [`InstallTalos ${wk(1)}`]],

@@ -1,5 +1,6 @@
-import { isSameVersion } from "../../effects/demand-talos.ts";
+import { isSameBuild } from "../../effects/demand-talos.ts";
 import { upgradeIntents } from "../../record/upgrades.ts";
+import { imageFor } from "./image.ts";
 import { nextHop } from "./next-hop.ts";
 import { withoutRun } from "./run.ts";
 import { takeBack } from "./take-back.ts";
@@ -42,9 +43,13 @@ export function planUpgrades(assessed: Assessment, facts: ClusterFacts): Upgrade
 /** A machine with a Talos on it, not booted yet, that the spec does not ask for any more. What failed elsewhere stays where it is: nobody else is touched. */
 function withdrawnFrom({ machines }: Assessment, next: NextHop): AssessedMachine | undefined {
   if (next.kind === "held" || (next.kind === "stopped" && next.isQuarantined)) return undefined;
-  return machines.find(({ declared: { name, version }, fact }) => {
-    if (fact?.installed === undefined || isSameVersion(fact.installed.version, version)) return false;
-    const hop = next.kind === "hop" ? next.hop.machines.find((one) => one.name === name) : undefined;
-    return hop === undefined || !isSameVersion(hop.to.version, fact.installed.version);
+  return machines.find(({ declared, fact }) => {
+    const { installed } = fact ?? {};
+    if (installed === undefined) return false;
+    const asked = imageFor(declared, { version: declared.version });
+    // Where the image is not named for the version, the version decides.
+    if (isSameBuild(installed, { version: declared.version, ...(asked.kind === "image" ? asked : {}) })) return false;
+    const hop = next.kind === "hop" ? next.hop.machines.find((one) => one.name === declared.name) : undefined;
+    return hop === undefined || !isSameBuild(hop.to, installed);
   });
 }

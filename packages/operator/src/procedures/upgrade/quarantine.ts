@@ -1,18 +1,22 @@
 import { annotations } from "@talos-operator/api";
 import { withDecisions } from "../../record/facts.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
+import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { Action } from "../../model/effect.ts";
-import type { MachineName } from "../../model/machine.ts";
 import type { ClusterFacts, QuarantineFact } from "../../model/record.ts";
+import type { TalosBuild, UpgradeIntent } from "../../record/upgrades.ts";
 
-/** The facts with a version that failed on a machine; the run is over. @param why a sentence */
-export function quarantined(assessed: Assessment, facts: ClusterFacts, version: string, machine: MachineName, why: string): ClusterFacts {
+/** The facts with a Talos that failed on a machine; the run is over. Where the version ran before, it is the image that failed. @param why a sentence */
+export function quarantined(assessed: Assessment, facts: ClusterFacts, intent: UpgradeIntent, why: string): ClusterFacts {
   const { seen } = assessed;
+  const { machine, talosVersion: version, talosBefore, talosSchematic } = intent;
+  const isImage = talosSchematic !== undefined && isSameVersion(version, talosBefore);
   const config = seen.configs?.get(machine);
   const { manufacturer = "", product = "" } = (config?.kind === "known" ? config.talos : undefined) ?? {};
   const row: QuarantineFact = {
     version,
+    ...(isImage ? { schematic: talosSchematic } : {}),
     machine,
     at: seen.now,
     why,
@@ -24,14 +28,17 @@ export function quarantined(assessed: Assessment, facts: ClusterFacts, version: 
   const stopped: ClusterFacts = {
     ...rest,
     ...(left.length === 0 ? {} : { operations: left }),
-    quarantine: [...(facts.quarantine ?? []).filter((one) => one.version !== version || one.machine !== machine), row],
+    quarantine: [
+      ...(facts.quarantine ?? []).filter((one) => one.version !== version || one.schematic !== row.schematic || one.machine !== machine),
+      row,
+    ],
   };
   return withDecisions(stopped, {
     at: seen.now,
     action: "Quarantine",
     reason: "VersionFailed",
     machine,
-    message: `Talos ${version}: ${why}`,
+    message: `${failedWords(row)}: ${why}`,
   });
 }
 
@@ -50,6 +57,11 @@ export function lifted({ seen }: Assessment, facts: ClusterFacts): { readonly fa
     message: answer,
   });
   return { facts: next, answer: { kind: "AnswerAnnotation", annotation: annotations.liftQuarantine, value, answer } };
+}
+
+/** What failed. */
+export function failedWords({ version, schematic }: TalosBuild): string {
+  return schematic === undefined ? `Talos ${version}` : `Talos ${version} ${builtFrom(schematic)}`;
 }
 
 /** Manufacturer and product, for people; empty where the machine told neither. */

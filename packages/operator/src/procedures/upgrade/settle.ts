@@ -1,5 +1,6 @@
 import { elapsedMs } from "../../elapsed.ts";
 import { forfeitLeadership } from "../../effects/forfeit-leadership.ts";
+import { isSameVersion } from "../../effects/demand-talos.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { rebootMachine } from "../../effects/reboot-machine.ts";
 import { rollBackTalos } from "../../effects/roll-back-talos.ts";
@@ -18,6 +19,7 @@ import { leavesFirst } from "./leaves-first.ts";
 import { imageFor } from "./image.ts";
 import { mayRollBack } from "./may-roll-back.ts";
 import { quarantined } from "./quarantine.ts";
+import { builtFrom } from "./words.ts";
 import { ARRIVES_MS, WELL_WITHIN_MS } from "./times.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -74,7 +76,7 @@ function taken(assessed: Assessment, facts: ClusterFacts, intent: UpgradeIntent,
   if (step.kind === "end" || step.kind === "fail") if (step.ending !== undefined) endIntent(draft, open, seen.now, step.ending);
   if ((step.kind === "replace" || step.kind === "fail") && step.next !== undefined) draft.replace(open, step.next);
   const after = draft.facts();
-  return step.kind === "fail" ? quarantined(assessed, after, intent.talosVersion, intent.machine, step.why) : after;
+  return step.kind === "fail" ? quarantined(assessed, after, intent, step.why) : after;
 }
 
 /** Nodes are listed once, whoever asks. */
@@ -95,7 +97,7 @@ function stepOf(assessed: Assessment, intent: UpgradeIntent): Step {
 /** An installation is over when META says so; nobody sees an installer that runs. */
 function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const { seen } = assessed;
-  const { machine, talosVersion, talosBefore, bootIdBefore = "" } = intent;
+  const { machine, talosVersion, talosBefore, talosSchematic, bootIdBefore = "" } = intent;
   const end = (reason: Ending["reason"], message: string, fact?: Ending["fact"]): Step => ({
     kind: "end",
     ending: { reason, message, ...(fact === undefined ? {} : { fact }) },
@@ -120,7 +122,12 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   if (config.talos?.fallback !== undefined)
     return end("Installed", `Talos ${talosVersion} is installed on ${machine}, beside ${talosBefore}.`, (before) => ({
       ...before,
-      installed: { version: talosVersion, before: talosBefore, bootId: bootIdBefore },
+      installed: {
+        version: talosVersion,
+        ...(talosSchematic === undefined ? {} : { schematic: talosSchematic }),
+        before: talosBefore,
+        bootId: bootIdBefore,
+      },
     }));
   if (isOver && config.at > intent.deadline)
     return end("NotHeardOf", `Nothing was seen of the installation on ${machine} by its deadline.`);
@@ -135,13 +142,14 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
     case "well":
       return bakeStep(assessed, intent);
     case "fell-back":
-      return failed(`it booted ${intent.talosBefore} again by itself after Talos ${intent.talosVersion} was started.`, intent, "FellBack");
+      return failed(fellBackWords(intent), intent, "FellBack");
     case "another":
-      return failed(`it booted Talos ${progress.version}, which was not asked for.`, intent, "FellBack");
+      return failed(`it booted ${progress.talos}, which was not asked for.`, intent, "FellBack");
     case "not-booted":
       return notBootedStep(assessed, intent);
     default:
   }
+  if (progress.kind === "missing" && progress.isFinal === true) return unwellStep(assessed, intent, progress);
   if (intent.provenAt !== undefined) {
     const { provenAt: _provenAt, ...rest } = intent;
     return { kind: "replace", next: rest };
@@ -155,6 +163,12 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
 /** The version failed there, and nothing more is sent. */
 function failed(why: string, intent: UpgradeIntent, reason: Ending["reason"]): Step {
   return { kind: "fail", why, ending: { reason, message: `${intent.machine}: ${why}`, fact: withoutInstalled } };
+}
+
+function fellBackWords({ talosVersion, talosBefore, talosSchematic }: UpgradeIntent): string {
+  return talosSchematic !== undefined && isSameVersion(talosVersion, talosBefore)
+    ? `it booted the image of before by itself after the one ${builtFrom(talosSchematic)} was started.`
+    : `it booted ${talosBefore} again by itself after Talos ${talosVersion} was started.`;
 }
 
 const withoutInstalled: NonNullable<Ending["fact"]> = ({ installed: _installed, ...rest }) => rest;
@@ -196,7 +210,7 @@ export function bootActions(
   const { seen } = assessed;
   const met = assessed.byName.get(intent.machine);
   if (!seen.mayDisturb || facts === undefined || met === undefined || met.look.kind !== "running") return [];
-  const { machine, role, uuid, talosBefore, talosVersion, bootIdBefore = "" } = intent;
+  const { machine, role, uuid, talosBefore, talosVersion, talosSchematic, bootIdBefore = "" } = intent;
   if (wasJustHeldBack(seen, machine)) return [];
   const target = { machine, address: met.declared.address, ifUuid: uuid };
   if (role === "controlplane") {
@@ -211,16 +225,17 @@ export function bootActions(
   if (leaving !== undefined) return leaving;
   if (intent.what === "Reboot")
     return mayAskAgain(seen, rebootMachine, machine) ? [{ kind: "RebootMachine", ...target, role, ifBootId: bootIdBefore }] : [];
-  const image = imageFor(met.declared, talosVersion);
-  if (image.kind !== "image" || !mayAskAgain(seen, upgradeTalos, machine)) return [];
+  const image = imageFor(met.declared, { version: talosVersion, schematic: talosSchematic });
+  if (image.kind !== "image" || image.schematic !== talosSchematic || !mayAskAgain(seen, upgradeTalos, machine)) return [];
   const step = { ...target, role, ifBootId: bootIdBefore, ifVersion: talosBefore };
-  return [{ kind: "UpgradeTalos", ...step, version: talosVersion, image: image.reference }];
+  return [{ kind: "UpgradeTalos", ...step, version: talosVersion, schematic: talosSchematic, image: image.reference }];
 }
 
 /** It runs the new Talos and did not get well in time: it goes back once, where the slot of before and the data of etcd allow that. */
 function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extract<Progress, { readonly kind: "missing" }>): Step {
   const { seen } = assessed;
-  const why = `it runs Talos ${intent.talosVersion} and was not well in time: ${progress.what}.`;
+  const inTime = progress.isFinal === true ? "is not well" : "was not well in time";
+  const why = `it runs Talos ${intent.talosVersion} and ${inTime}: ${progress.what}.`;
   const forbidden = mayRollBack(assessed, intent);
   if (forbidden !== undefined) return failed(`${why} It is not rolled back: ${forbidden}.`, intent, "NeverHealthy");
   const deadline = seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS);

@@ -17,7 +17,7 @@ import type { UpgradeIntent } from "../../record/upgrades.ts";
 export function takeBack(assessed: Assessment, facts: ClusterFacts, machine: AssessedMachine): UpgradeStep {
   const { seen } = assessed;
   const { name, role, address } = machine.declared;
-  const { version = "", before = "", bootId = "" } = machine.fact?.installed ?? {};
+  const { version = "", schematic, before = "", bootId = "" } = machine.fact?.installed ?? {};
   const says = `Talos ${version} is installed on ${name} and not asked for any more: it is taken back, for which ${name} boots what it runs.`;
   const step = (why: string, actions: readonly Action[] = []): UpgradeStep => ({
     facts,
@@ -46,6 +46,7 @@ export function takeBack(assessed: Assessment, facts: ClusterFacts, machine: Ass
     at: seen.now,
     talosVersion: version,
     talosBefore: before,
+    ...(schematic === undefined ? {} : { talosSchematic: schematic }),
     what: "Reboot",
     deadline: seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS),
     bootIdBefore: bootId,

@@ -1,0 +1,89 @@
+import { compareVersions, tryParseVersion } from "@talos-operator/talos";
+import { onceFor } from "../../assess/once.ts";
+import { isSameVersion } from "../../effects/demand-talos.ts";
+import { mayHoldConfig, machineFact } from "../../record/facts.ts";
+import { quarantineOf } from "../../record/upgrades.ts";
+import { schematicAsked, withSchematic } from "../upgrade/image.ts";
+import type { DeclaredMachine, MachineSettings } from "../../model/machine.ts";
+import type { Observed, SeenMachine } from "../../model/observation.ts";
+import type { ClusterFacts } from "../../model/record.ts";
+
+/** What a machine in maintenance mode is installed with: no upgrade is needed then, and none is sent. */
+export interface BuildToInstall {
+  readonly version: string;
+  /** The machine's settings, with an image of that Talos. */
+  readonly machineSpec: MachineSettings;
+}
+
+/**
+ * What is installed on a machine that joins: what is asked for once another machine of its role is well with that version, else what its role runs. A Talos that failed is
+ * not tried on it: it gets what runs.
+ */
+export function buildToInstall({ machines }: Pick<Observed, "machines">, facts: ClusterFacts, declared: DeclaredMachine): BuildToInstall {
+  const { role, version: asked, machineSpec, owner } = declared;
+  if (facts.bootstrapDone === undefined || facts.talosVersion === "") return { version: asked, machineSpec };
+  const peers = whatRuns(machines)(facts);
+  const ofRole = peers.get(role);
+  const ofPool = peers.get(`${role}/${owner.name}`);
+  const isBad = (version: string, schematic: string | undefined): boolean => quarantineOf(facts, { version, schematic }).length > 0;
+  const isProven = ofRole?.versions.some((version) => isSameVersion(version, asked)) === true;
+  // The first worker has nobody to ask but the control planes, which it must not be above.
+  const isFirst = role === "worker" && ofRole === undefined && !isNewer(asked, facts.talosVersion);
+  const runs = role === "controlplane" ? facts.talosVersion : ((ofPool ?? ofRole)?.usual ?? facts.talosVersion);
+  const version = (isProven || isFirst) && !isBad(asked, undefined) ? asked : runs;
+  const { image } = machineSpec;
+  if (image === undefined || image === "") return { version, machineSpec };
+  const schematic = ofPool?.schematic;
+  const built = isBad(version, schematicAsked(declared)) && !isBad(version, schematic) ? withSchematic(image, schematic) : image;
+  return { version, machineSpec: { ...machineSpec, image: withTag(built, version) } };
+}
+
+/** What machines run that are well. */
+interface Running {
+  readonly versions: readonly string[];
+  /** Of most of them, of two the older one. */
+  readonly usual: string | undefined;
+  /** Of the first that tells one. */
+  readonly schematic: string | undefined;
+}
+
+/** By role, and by role and pool. Many machines join at once. */
+const whatRuns = onceFor((machines: readonly SeenMachine[]) =>
+  onceFor((facts: ClusterFacts): ReadonlyMap<string, Running> => {
+    const busy = new Set(facts.intents.map(({ machine }) => machine));
+    const well = machines.filter(
+      (one) => isWell(one) && mayHoldConfig(machineFact(facts, one.declared.name)) && !busy.has(one.declared.name),
+    );
+    const groups = [
+      ...Map.groupBy(well, ({ declared }): string => declared.role),
+      ...Map.groupBy(well, ({ declared: { role, owner } }) => `${role}/${owner.name}`),
+    ];
+    return new Map(groups.map(([key, all]) => [key, runningOf(all)]));
+  }),
+);
+
+function runningOf(all: readonly SeenMachine[]): Running {
+  const told = all.flatMap(({ look }) => (look.kind === "running" ? (look.version ?? []) : []));
+  const counts = [
+    ...Map.groupBy(
+      told.filter((version) => tryParseVersion(version) !== undefined),
+      (version) => version,
+    ),
+  ];
+  const usual = counts.toSorted(([a, some], [b, others]) => others.length - some.length || compareVersions(a, b))[0]?.[0];
+  const schematic = all.map(({ look }) => (look.kind === "running" ? look.schematic : undefined)).find((one) => one !== undefined);
+  return { versions: counts.map(([version]) => version), usual, schematic };
+}
+
+function isWell({ look }: SeenMachine): boolean {
+  return look.kind === "running" && look.stage === "running" && look.ready && look.version !== undefined;
+}
+
+function isNewer(version: string, than: string): boolean {
+  return tryParseVersion(version) !== undefined && tryParseVersion(than) !== undefined && compareVersions(version, than) > 0;
+}
+
+/** An image that is named for another version than is installed; a digest says which it is, whatever its tag says. */
+function withTag(image: string, version: string): string {
+  return image.includes("@") ? image : image.replace(/:[^:/]+$/, `:${version}`);
+}

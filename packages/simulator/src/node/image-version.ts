@@ -1,0 +1,13 @@
+import { isAtLeast } from "./version.ts";
+
+/** Oldest and newest Talos that a machine can be simulated with. */
+const OLDEST = "1.12";
+const AFTER_NEWEST = "1.15";
+
+/** Talos version of an installer image by its tag; `undefined` for an image of anything else, or of a Talos that is not simulated. */
+export function talosVersionOfImage(reference: string): string | undefined {
+  const version = /\/[\w.-]*installer[\w.-]*(?:\/[0-9a-f]{64})?:(v\d+\.\d+\.\d+(?:-[\w.]+)?)(?:@sha256:[0-9a-f]{64})?$/.exec(
+    reference,
+  )?.[1];
+  return version !== undefined && isAtLeast(version, OLDEST) && !isAtLeast(version, AFTER_NEWEST) ? version : undefined;
+}
