@@ -12,7 +12,7 @@ export interface RotationInput {
 }
 
 /** One in so many has no trouble, and is asked in the end whether it is idle. */
-const QUIET_EVERY = 9;
+const QUIET_EVERY = 10;
 
 /**
  * One life after the other, each of the next workload, with the next trouble: `runs` lives in all. Every pair comes round once in as many lives as there are
