@@ -182,7 +182,7 @@ async function kubeconfigOf(admin: string, token: string): Promise<string> {
 }
 
 async function serveMachines(started: AsyncDisposableStack): Promise<void> {
-  const workload = createEmbeddedWorkloads(createLogger({ level: "silent" }));
+  const workload = createEmbeddedWorkloads(createLogger({ level: "silent" }), () => undefined);
   started.defer(() => workload.close());
   const ballast = Array.from({ length: BALLAST.objects }, (_, index) => ({
     resource: "/configmaps",

@@ -1,6 +1,7 @@
 import type { CommandSpec } from "../command.ts";
 import { addonFlags } from "../settings/addon-flags.ts";
 import { localBackupFlags } from "../settings/backup-flags.ts";
+import { etcdTroubles } from "../process/etcd-trouble.ts";
 import { dataDirFlag, listenFlag } from "./shared-flags.ts";
 
 /** Below 127.1.0.100, where the example's cluster endpoint is. */
@@ -42,6 +43,12 @@ export const demoCommand: CommandSpec = {
       kind: "string",
       value: "version",
       summary: "a Talos that machines boot when they are upgraded to it, and that never gets healthy",
+    },
+    {
+      name: "etcd-trouble",
+      kind: "string",
+      value: "trouble",
+      summary: `what befalls etcd once the cluster is Ready: ${etcdTroubles.join(", ")}`,
     },
     dataDirFlag,
     { name: "persist", kind: "boolean", summary: "keep nothing but the kubeconfigs: the next start begins anew", default: true },

@@ -1,4 +1,5 @@
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
+import type { Datacenter } from "@talos-operator/simulator";
 import { booleanFlag, givenString, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
 import { brokenVersionOf } from "../process/broken-version.ts";
@@ -13,6 +14,7 @@ import { openDemoStorage } from "../process/demo-storage.ts";
 import { exampleManifest } from "../process/example.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
+import { etcdTroubleOf, troubleEtcd } from "../process/etcd-trouble.ts";
 import { readListen } from "../process/listen.ts";
 import { openLocalAddons } from "../process/local-addons.ts";
 import { openLocalBackups } from "../process/local-backups.ts";
@@ -36,6 +38,8 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   const compositions = readSettings({}, process.env).values;
   const listen = readListen(flags, context);
   const brokenVersion = brokenVersionOf(givenString(flags, "broken-version"));
+  const etcdTrouble = etcdTroubleOf(givenString(flags, "etcd-trouble"));
+  let datacenter: Datacenter | undefined;
   const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
   if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
     throw new CliError(
@@ -106,6 +110,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
         keys,
         log,
       });
+      datacenter = machines.datacenter;
       const provider = startProvidedMachines({ client, datacenter: machines.datacenter, talosVersion, named, log });
       return {
         async close() {
@@ -146,6 +151,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
           });
           isStaying = !booleanFlag(flags, "exit-when-ready");
           screen.keep([`Ready after ${seconds(systemClock.now() - begunAt)}.`], hints, isStaying ? ["", "Ctrl-C stops it."] : []);
+          if (etcdTrouble !== undefined && datacenter !== undefined) troubleEtcd(datacenter, etcdTrouble);
           return isStaying ? "stay" : "leave";
         },
       },

@@ -57,10 +57,10 @@ export interface SimulatedMachines {
 export async function startSimulatedMachines(options: SimulatedMachinesOptions): Promise<SimulatedMachines> {
   await requireBindable(options.addresses);
   const { folder } = options;
-  const workload = createEmbeddedWorkloads(options.log, folder);
+  const workload = createEmbeddedWorkloads(options.log, (key) => datacenter.etcdDatabase(key), folder);
   const pace = paces[options.pace];
   const snapshot = folder === undefined ? undefined : readSnapshot(folder);
-  const datacenter = createDatacenter({
+  const datacenter: Datacenter = createDatacenter({
     clock: systemClock,
     timers: systemTimers,
     random: systemRandom,

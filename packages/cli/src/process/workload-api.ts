@@ -2,24 +2,36 @@ import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { createSqliteStore, serveHttps, type HttpsFrontEnd } from "@talos-operator/apiserver/https";
 import { systemClock, systemRandom, systemTimers, threadWorkedMs } from "@talos-operator/adapters";
 import type { Logger } from "@talos-operator/ports";
-import type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest } from "@talos-operator/simulator";
+import {
+  overEtcd,
+  type EtcdDatabase,
+  type WorkloadApi,
+  type WorkloadCluster,
+  type WorkloadClusterRequest,
+} from "@talos-operator/simulator";
 import type { DataFolder } from "./data-folder.ts";
 import { isLoopback } from "./loopback.ts";
+import { servedOverEtcd } from "./served-over-etcd.ts";
 
 /**
  * The Kubernetes APIs inside the simulated clusters: one embedded API each, served with the cluster's own keys.
  *
  * Deployments and the like get pods and pods get Nodes; the simulated kubelets let them run.
  *
+ * @param etcd the database of the etcd with this key, which may refuse writes
  * @param folder keeps what they hold, as etcd does, for the next process. Default: it is in memory, and made anew; Nodes register again, as kubelets do
  */
-export function createEmbeddedWorkloads(log: Logger, folder?: DataFolder): WorkloadApi & { close(): Promise<void> } {
+export function createEmbeddedWorkloads(
+  log: Logger,
+  etcd: (key: string) => EtcdDatabase | undefined,
+  folder?: DataFolder,
+): WorkloadApi & { close(): Promise<void> } {
   const open = new Map<string, Promise<WorkloadCluster>>();
   return {
     open(request) {
       let cluster = open.get(request.key);
       if (cluster === undefined) {
-        cluster = openCluster(request, log, folder);
+        cluster = openCluster(request, log, () => etcd(request.key), folder);
         open.set(request.key, cluster);
       }
       return cluster;
@@ -31,7 +43,12 @@ export function createEmbeddedWorkloads(log: Logger, folder?: DataFolder): Workl
   };
 }
 
-async function openCluster(request: WorkloadClusterRequest, log: Logger, folder: DataFolder | undefined): Promise<WorkloadCluster> {
+async function openCluster(
+  request: WorkloadClusterRequest,
+  log: Logger,
+  etcd: () => EtcdDatabase | undefined,
+  folder: DataFolder | undefined,
+): Promise<WorkloadCluster> {
   const store =
     folder === undefined
       ? createMemoryStore()
@@ -46,6 +63,7 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger, folder:
     kubernetesVersion: request.kubernetesVersion,
     workloads: "controllers",
   });
+  const served = servedOverEtcd(server, etcd);
   const listeners = new Map<string, HttpsFrontEnd>();
   const key = (address: string, port: number): string => `${address}|${port}`;
   const unserve = async (address: string, port: number): Promise<void> => {
@@ -54,13 +72,13 @@ async function openCluster(request: WorkloadClusterRequest, log: Logger, folder:
     await listener?.close();
   };
   return {
-    transport: server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }),
+    transport: overEtcd(server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }), etcd),
     async serve(address, port, certificate) {
       await unserve(address, port);
       try {
         listeners.set(
           key(address, port),
-          await serveHttps(server, { address, port, certificate, clientAuthorities: [request.authority.certificate] }),
+          await serveHttps(served, { address, port, certificate, clientAuthorities: [request.authority.certificate] }),
         );
       } catch (error) {
         // An endpoint in some other network, as examples name them: the simulated nodes find each other without it.

@@ -1,9 +1,9 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer, Store } from "@talos-operator/apiserver";
 import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, WorkloadDialer, WorkloadTarget } from "@talos-operator/ports";
+import { overEtcd } from "@talos-operator/simulator";
 import type { EtcdDatabase, WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
 import { contentsOf } from "./stored-contents.ts";
-import { overEtcd } from "./full-etcd.ts";
 import { readValueRequest } from "./value-keys.ts";
 
 /** Kubernetes APIs of simulated clusters, reached in the same process as over a network. */

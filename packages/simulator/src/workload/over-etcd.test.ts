@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
-import type { EtcdDatabase } from "@talos-operator/simulator";
-import { overEtcd } from "./full-etcd.ts";
+import type { EtcdDatabase } from "../etcd/spaces.ts";
+import { overEtcd } from "./over-etcd.ts";
 
 const objects: Readonly<Record<string, object>> = {
   "/api/v1/nodes/one": { kind: "Node", metadata: {} },
