@@ -54,6 +54,8 @@ const upgradeNamed: ToldRule = {
   id: "W3",
   toleranceMs: READ_ANEW_MS,
   judge(told, broken) {
+    // Where the record is lost nothing is done to any pool, and the control plane says that.
+    if (told.record === undefined) return;
     for (const { name, plural, object, machines } of told.pools) {
       if (conditionOf(object, "Ready")?.status !== "True") continue;
       const other = machines.find(
