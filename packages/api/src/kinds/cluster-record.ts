@@ -88,6 +88,11 @@ const knownMachine = object(
       maxLength: 128,
     }),
     defragmentedAt: time("When its member of etcd was last asked to defragment."),
+    talosImage: string({
+      description:
+        "Installer that the last upgrade took, where its name tells no schematic: what the machine runs does not tell it either.",
+      maxLength: 512,
+    }),
     installedTalos: object(
       {
         version: required(string({ description: "Talos that its next boot starts.", maxLength: 64 })),
@@ -95,6 +100,7 @@ const knownMachine = object(
           description: "Schematic that it was built from; none = from none; absent where the name of its image tells none.",
           maxLength: 64,
         }),
+        image: string({ description: "Installer that it came from, where the name of that tells no schematic.", maxLength: 512 }),
         before: required(
           string({ description: "Talos that it ran when that was installed, which the other boot slot keeps.", maxLength: 64 }),
         ),
@@ -164,6 +170,7 @@ const openIntent = object(
       description: "Schematic that the machine is to run after it; none = built from none; absent where the name of the image tells none.",
       maxLength: 64,
     }),
+    talosImage: string({ description: "Installer that it comes from, where the name of that tells no schematic.", maxLength: 512 }),
     talosExtensions: list(string({ description: "Name of an extension.", maxLength: 64 }), {
       description: "System extensions that the machine ran when the intent was written, and is to run after it.",
       listType: "atomic",

@@ -194,6 +194,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
     ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: ms(machine.defragmentedAt) }),
+    ...(machine.talosImage === undefined ? {} : { talosImage: machine.talosImage }),
     ...(machine.installedTalos === undefined ? {} : { installed: machine.installedTalos }),
   };
 }
@@ -221,6 +222,7 @@ export function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.memberId === undefined ? {} : { memberId: machine.memberId }),
     ...(machine.metaHash === undefined ? {} : { metaHash: machine.metaHash }),
     ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: time(machine.defragmentedAt) }),
+    ...(machine.talosImage === undefined ? {} : { talosImage: machine.talosImage }),
     ...(machine.installed === undefined ? {} : { installedTalos: machine.installed }),
   };
 }
@@ -302,6 +304,7 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
     ...(intent.talosVersion === undefined ? {} : { talosVersion: intent.talosVersion }),
     ...(intent.talosBefore === undefined ? {} : { talosBefore: intent.talosBefore }),
     ...(intent.talosSchematic === undefined ? {} : { talosSchematic: intent.talosSchematic }),
+    ...(intent.talosImage === undefined ? {} : { talosImage: intent.talosImage }),
     ...(intent.talosExtensions === undefined ? {} : { talosExtensions: intent.talosExtensions }),
     ...(intent.provenAt === undefined ? {} : { provenAt: ms(intent.provenAt) }),
     ...(intent.rollsBackFrom === undefined ? {} : { rollsBackFrom: intent.rollsBackFrom }),
@@ -334,6 +337,7 @@ export function printIntent(fact: IntentFact, before: ClusterRecord | undefined,
     ...(fact.talosVersion === undefined ? {} : { talosVersion: fact.talosVersion }),
     ...(fact.talosBefore === undefined ? {} : { talosBefore: fact.talosBefore }),
     ...(fact.talosSchematic === undefined ? {} : { talosSchematic: fact.talosSchematic }),
+    ...(fact.talosImage === undefined ? {} : { talosImage: fact.talosImage }),
     ...(fact.talosExtensions === undefined ? {} : { talosExtensions: [...fact.talosExtensions] }),
     ...(fact.provenAt === undefined ? {} : { provenAt: time(fact.provenAt) }),
     ...(fact.rollsBackFrom === undefined ? {} : { rollsBackFrom: fact.rollsBackFrom }),

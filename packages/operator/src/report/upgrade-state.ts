@@ -3,7 +3,7 @@ import { defaultSchematicId, noSchematic, sayPlan, schematicOfImage } from "@tal
 import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
 import type { KubernetesVersions, MachineBuilds } from "../controllers/shared/upgrade-pending.ts";
-import { factsOf } from "../record/facts.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
 import { upgradeIntents } from "../record/upgrades.ts";
 import { asksAnotherTalos, upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
@@ -84,11 +84,11 @@ function kubernetesPending(seen: Observed, ofPool: string | undefined): Kubernet
 }
 
 /** Machines that were installed from another image than the spec asks for; those with the same two images are told together. */
-function imagesThatDiffer({ configs }: Observed, machines: readonly SeenMachine[]): readonly string[] {
+function imagesThatDiffer(seen: Observed, machines: readonly SeenMachine[]): readonly string[] {
   const differing = machines.flatMap(({ declared: { name }, look }) => {
-    const config = configs?.get(name);
+    const config = seen.configs?.get(name);
     const image = config?.kind === "known" ? config.install?.image : undefined;
-    return image === undefined || isRunning(look, image.asked)
+    return image === undefined || isRunning(look, image.asked) || machineFact(factsOf(seen), name)?.talosImage === image.asked
       ? []
       : [{ name, words: `installed from ${image.runs}, the spec asks for ${image.asked}` }];
   });

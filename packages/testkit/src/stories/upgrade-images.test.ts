@@ -177,6 +177,23 @@ describe("another image of the Talos that runs", () => {
       await world.time.advance(600_000);
       assert.equal(world.sent.length, sent);
     }));
+
+  test("whose name tells no schematic comes with a version, and nothing is said of it after that, also by who knows nothing but the record", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      await ask(world, { image: "registry.example.org/own/installer", version: "v1.13.10" });
+      await world.until("all run it", async () => runs(world).every((build) => build.startsWith("v1.13.10")), 3_600);
+      await settled(world);
+      assert.equal(await pending(world), undefined);
+      await world.kill();
+      await world.start();
+      await world.time.advance(300_000);
+      assert.equal(await pending(world), undefined);
+      assert.equal((await world.condition(kinds.controlPlane, "Stalled"))?.status ?? "False", "False");
+      // Another one is another one.
+      await ask(world, { image: "registry.example.org/other/installer" });
+      await world.until("told", async () => (await pending(world))?.reason === "ImageDiffers", 120);
+    }));
 });
 
 describe("an image that does not work", () => {

@@ -63,7 +63,7 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (!candidate.isInstalled) {
     const pulled = pull(assessed, candidate, image);
     if (typeof pulled !== "string") return pulled;
-    if (inSteps) return install(assessed, facts, candidate, config, { ...image, reference: pulled });
+    if (inSteps) return install(assessed, facts, candidate, config, { image, stored: pulled });
   }
   return boot(assessed, facts, candidate, config, { what: inSteps ? "Reboot" : "UpgradeTalos", image });
 }
@@ -96,7 +96,7 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, { referen
 function common(
   { seen }: Assessment,
   { name, machine, hop }: Candidate,
-  { schematic }: Installer,
+  { schematic, reference }: Installer,
 ): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
   const letGo = new Set(extensionsLetGo(seen));
   const kept = (hop.from.extensions ?? []).filter((extension) => !letGo.has(extension));
@@ -108,12 +108,19 @@ function common(
     at: seen.now,
     talosVersion: hop.to.version,
     talosBefore: hop.from.version,
-    ...(schematic === undefined ? {} : { talosSchematic: schematic }),
+    ...(schematic === undefined ? { talosImage: machine.fact?.installed?.image ?? reference } : { talosSchematic: schematic }),
     ...(kept.length === 0 ? {} : { talosExtensions: kept }),
   };
 }
 
-function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate, config: KnownConfig, image: Installer): Begun {
+/** @param stored what `image` is called in the machine's store */
+function install(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  candidate: Candidate,
+  config: KnownConfig,
+  { image, stored }: { readonly image: Installer; readonly stored: string },
+): Begun {
   const held = slotFor(assessed, facts, candidate);
   if (held !== undefined) return held;
   const { seen } = assessed;
@@ -127,7 +134,7 @@ function install(assessed: Assessment, facts: ClusterFacts, candidate: Candidate
   };
   const target = { machine: name, address: machine.declared.address, ifUuid: intent.uuid, role: machine.declared.role };
   const versions = { ifBootId: config.bootId, ifVersion: hop.from.version, version: hop.to.version };
-  const action = { kind: "InstallTalos", ...target, ...versions, schematic: image.schematic, image: image.reference } as const;
+  const action = { kind: "InstallTalos", ...target, ...versions, schematic: image.schematic, image: stored } as const;
   return { kind: "open", intent, action: [action] };
 }
 

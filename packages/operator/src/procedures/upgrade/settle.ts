@@ -97,7 +97,7 @@ function stepOf(assessed: Assessment, intent: UpgradeIntent): Step {
 /** An installation is over when META says so; nobody sees an installer that runs. */
 function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const { seen } = assessed;
-  const { machine, talosVersion, talosBefore, talosSchematic, bootIdBefore = "" } = intent;
+  const { machine, talosVersion, talosBefore, talosSchematic, talosImage, bootIdBefore = "" } = intent;
   const end = (reason: Ending["reason"], message: string, fact?: Ending["fact"]): Step => ({
     kind: "end",
     ending: { reason, message, ...(fact === undefined ? {} : { fact }) },
@@ -125,6 +125,7 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
       installed: {
         version: talosVersion,
         ...(talosSchematic === undefined ? {} : { schematic: talosSchematic }),
+        ...(talosImage === undefined ? {} : { image: talosImage }),
         before: talosBefore,
         bootId: bootIdBefore,
       },
@@ -173,12 +174,17 @@ function fellBackWords({ talosVersion, talosBefore, talosSchematic }: UpgradeInt
 
 const withoutInstalled: NonNullable<Ending["fact"]> = ({ installed: _installed, ...rest }) => rest;
 
+/** What it was upgraded from is known by its name alone, where that tells no schematic. */
+function upgradedBy({ talosImage }: UpgradeIntent): NonNullable<Ending["fact"]> {
+  return ({ installed: _installed, talosImage: _before, ...rest }) => (talosImage === undefined ? rest : { ...rest, talosImage });
+}
+
 /** It shows everything: done when it has done so for the bake time. */
 function bakeStep({ seen }: Assessment, intent: UpgradeIntent): Step {
   if (intent.provenAt === undefined) return { kind: "replace", next: { ...intent, provenAt: seen.now } };
   if (seen.baking?.has(intent.machine) !== false) return wait;
   const message = `${intent.machine} runs Talos ${intent.talosVersion} and is well.`;
-  return { kind: "end", ending: { reason: "Upgraded", message, fact: withoutInstalled } };
+  return { kind: "end", ending: { reason: "Upgraded", message, fact: upgradedBy(intent) } };
 }
 
 /** The call did not come, or did nothing so far. */
@@ -246,9 +252,9 @@ function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extra
 function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Progress): Step {
   const { seen } = assessed;
   const { machine, role, uuid, talosBefore, talosVersion, rollsBackFrom = "" } = intent;
-  const ends = (reason: Ending["reason"], message: string): Step => ({
+  const ends = (reason: Ending["reason"], message: string, fact = withoutInstalled): Step => ({
     kind: "end",
-    ending: { reason, message, fact: withoutInstalled },
+    ending: { reason, message, fact },
   });
   const met = assessed.byName.get(machine);
   const isBack = progress.kind === "fell-back";
@@ -257,7 +263,7 @@ function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Pro
   if (seen.now > intent.deadline) return ends("NeverHealthy", `${machine} was to go back to Talos ${talosBefore} and does not show it.`);
   // Once it was asked to go back, what it showed before that counts no more.
   if (progress.kind === "well" && sentUnder(seen, "RollBackTalos", intent) === undefined)
-    return ends("Upgraded", `${machine} runs Talos ${talosVersion} and got well late; it is not rolled back.`);
+    return ends("Upgraded", `${machine} runs Talos ${talosVersion} and got well late; it is not rolled back.`, upgradedBy(intent));
   const isUnbooted = progress.kind === "not-booted" && intent.bootIdBefore === rollsBackFrom;
   if (!isUnbooted && (progress.kind !== "missing" || progress.bootId !== rollsBackFrom)) return wait;
   if (!seen.mayDisturb) return wait;
