@@ -97,5 +97,5 @@ export const replaceAfterSnapshot: Workload = {
       },
     ];
   },
-  effects: ["K2", "K5", "K6", "T6", "T8", "T9", "T12", "S3-1", "S3-3"],
+  effects: ["K2", "T8", "T9", "T12", "S3-1"],
 };
