@@ -46,6 +46,28 @@ describe("etcd while control planes are replaced", () => {
       message: "3 voting member(s), one leader, all healthy. 2 of them vote until they leave.",
     }));
 
+  it("has a member that never started: one of nobody is told of as that, with what becomes of it", () => {
+    const id = "00000000000000ff";
+    const stranger = { id, name: "", peerUrls: ["https://10.0.0.9:2380"], clientUrls: [], isLearner: false };
+    const looks = Object.fromEntries(
+      members.map((address, index) => {
+        const own = member(index, 3);
+        return [address, running({ ...own, members: [...(own.members ?? []), stranger] })];
+      }),
+    );
+    const seen = observed({
+      controlPlane: controlPlane(3),
+      facts: facts({ machines: members.map((address) => configured(address)), bootstrapDone: founded }),
+      looks,
+    });
+    assert.match(etcdHealth(seen).message, /has not started/);
+    const said = `member without a name (${id}, https://10.0.0.9:2380) is removed when that is still so in two minutes`;
+    assert.deepEqual(etcdHealth(seen, said), {
+      reason: "MemberUnexpected",
+      message: `Of etcd, ${said}. See docs/runbooks/stray-member.md.`,
+    });
+  });
+
   it("is unknown where nobody answers, staying or leaving", () => assert.equal(told(others, {}).reason, "NoAnswer"));
 });
 

@@ -58,8 +58,8 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
         `Talos promotes it by itself. If it stays so, look at its disk and network, or take its machine off the list; see docs/runbooks/stuck-learner.md.`,
     };
   }
-  const impossible = answering.flatMap(impossibleList)[0];
-  if (impossible !== undefined) return { reason: "MemberUnhealthy", message: impossible };
+  const impossible = impossibleMember(answering, stray);
+  if (impossible !== undefined) return impossible;
   const owned = new Set(answering.map((one) => one.etcd.localMember));
   const twin = answering.find((one, index) => answering.findIndex((other) => other.etcd.localMember === one.etcd.localMember) < index);
   if (twin !== undefined)
@@ -129,6 +129,14 @@ interface Telling {
 function tellingOf(machine: SeenMachine): readonly Telling[] {
   const { look } = machine;
   return look.kind === "running" && look.etcd?.members !== undefined ? [{ machine, etcd: look.etcd, members: look.etcd.members }] : [];
+}
+
+/** What is the case with a list as a healthy etcd shows none; a member that never started and is nobody's is told of as that. */
+function impossibleMember(answering: readonly Telling[], stray: string | undefined): Said<ReasonOf<"EtcdHealthy">> | undefined {
+  const nobodys = answering.flatMap(({ members }) => members).find(({ id, name }) => name === "" && stray?.includes(id) === true);
+  if (nobodys !== undefined) return unexpected(nobodys, stray);
+  const [message] = answering.flatMap(impossibleList);
+  return message === undefined ? undefined : { reason: "MemberUnhealthy", message };
 }
 
 /** A list of members as a healthy etcd shows none: without who shows it, with a member twice, or with one that never started. */

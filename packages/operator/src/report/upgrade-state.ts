@@ -25,11 +25,13 @@ export function upgradePending(
   step?: UpgradeStep,
 ): readonly ConditionInput[] {
   if (factsOf(seen)?.bootstrapDone === undefined) return [];
-  const versions = machines.flatMap(({ declared: { name, version: asked }, look }) =>
-    look.kind === "running" && look.platform !== "container" && look.version !== undefined && look.version !== asked
-      ? [{ name, runs: look.version, asked }]
+  const differing = machines.flatMap(({ declared: { name, version: asked }, look }) =>
+    look.kind === "running" && look.version !== undefined && look.version !== asked
+      ? [{ name, runs: look.version, asked, isContainer: look.platform === "container" }]
       : [],
   );
+  const versions = differing.filter(({ isContainer }) => !isContainer);
+  const containers = differing.filter(({ isContainer }) => isContainer);
   const builds = machines.filter((machine) => asksAnotherTalos(machine)).flatMap((machine) => buildsOf(machine));
   const proving = provingOf(seen, machines).filter((name) => ![...versions, ...builds].some((one) => one.name === name));
   const kubernetes = kubernetesPending(seen, kubeVersion);
@@ -43,7 +45,7 @@ export function upgradePending(
     seen,
     machines.filter(({ declared: { name } }) => !builds.some((one) => one.name === name)),
   );
-  return upgradePendingOf({ machines: versions, builds, proving, kubernetes, components, images, way, step: said }, generation);
+  return upgradePendingOf({ machines: versions, builds, containers, proving, kubernetes, components, images, way, step: said }, generation);
 }
 
 /** Nothing where the version differs as well. */

@@ -12,7 +12,7 @@ import type { KnownDifference, Verdict } from "./replay.ts";
 import { parseTranscript } from "./transcript.ts";
 
 const testdata = join(import.meta.dirname, "../../testdata/transcripts");
-const names = ["a-maintenance", "b-apply", "c-configured", "d-bootstrap", "e-apply-modes", "f-running", "g-lifecycle"];
+const names = ["a-maintenance", "b-apply", "c-configured", "d-bootstrap", "e-apply-modes", "f-running", "g-lifecycle", "n-upgrade"];
 
 test("simulated machines in the same process answer what a genuine node answered", async () => {
   const differences = load(readFileSync(join(import.meta.dirname, "differences.yaml"), "utf8")) as readonly KnownDifference[];

@@ -8,9 +8,12 @@ import type { EtcdAlarm } from "../node/machine.ts";
  *   file:    live keys │ history │ free pages                     each member's own
  * ```
  * A compaction makes pages of the file free and leaves its size; writes take free pages first, so the file grows only when they are used up; a defragmentation
- * makes one member's file as small as what is in use. The quota is held against the size of the file, free pages included.
+ * makes one member's file as small as what is in use and two pages. The quota is held against the size of the file, free pages included.
  *
- * @see etcd v3.6.14 `server/storage/quota.go`, `server/etcdserver/api/v3rpc/quota.go`, `server/etcdserver/apply/{quota,corrupt,uber_applier}.go`,
+ * What is in use is told as of the last write that went through: the pages that a compaction frees are told with the write after it. That one comes at once, unless
+ * the alarm NOSPACE refuses all but deletions.
+ *
+ * @see etcd v3.6.14 `server/storage/backend/backend.go` begin, `server/storage/quota.go`, `server/etcdserver/api/v3rpc/quota.go`, `server/etcdserver/apply/{quota,corrupt,uber_applier}.go`,
  *   `server/etcdserver/corrupt.go`
  */
 export interface EtcdSpace {
@@ -28,6 +31,8 @@ export interface EtcdSpace {
   readonly settledAt: number;
   /** When Kubernetes compacted last, or would have. */
   readonly compactedAt: number;
+  /** What a member tells to be in use where it is less by now, by member id. Absent = all tell what is so. */
+  readonly outdated?: Readonly<Record<string, number>>;
 }
 
 /** Alarms belong to the cluster: every member knows all of them, and one outlives the member that it names. */
@@ -58,6 +63,8 @@ const noSpace = "etcdserver: mvcc: database space exceeded";
 const corrupt = "etcdserver: corrupt cluster";
 
 const pageBytes = 4_096;
+/** What a file that was just defragmented has beside what is in use. */
+const overheadBytes = 2 * pageBytes;
 /** A new etcd with the keys of an empty Kubernetes. */
 const newInUseBytes = 4 * pageBytes;
 const newSizeBytes = 5 * pageBytes;
@@ -97,7 +104,7 @@ export function newSpace(now: number): EtcdSpace {
 /** What a member tells of its file. */
 export function sizesOf(space: EtcdSpace | undefined, memberId: string): { readonly sizeBytes: number; readonly inUseBytes: number } {
   if (space === undefined) return { sizeBytes: newSizeBytes, inUseBytes: newInUseBytes };
-  return { sizeBytes: sizeOf(space, memberId), inUseBytes: inUseOf(space) };
+  return { sizeBytes: sizeOf(space, memberId), inUseBytes: space.outdated?.[memberId] ?? inUseOf(space) };
 }
 
 /**
@@ -128,15 +135,23 @@ export function erase(space: EtcdSpace, bytes: number): WriteOutcome {
   if (isRaised(space, "CORRUPT")) return { space, refusal: corrupt };
   const gone = Math.min(space.liveBytes, bytes + keyOverheadBytes);
   return {
-    space: { ...space, liveBytes: space.liveBytes - gone, history: [space.history[0], space.history[1] + gone] },
+    space: { ...told(space), liveBytes: space.liveBytes - gone, history: [space.history[0], space.history[1] + gone] },
     refusal: undefined,
   };
 }
 
 /** A compaction that somebody asks for: to the present. */
-export function compact(space: EtcdSpace): WriteOutcome {
+export function compact(space: EtcdSpace, members: readonly SpaceMember[]): WriteOutcome {
   if (isRaised(space, "CORRUPT")) return { space, refusal: corrupt };
-  return { space: { ...space, history: [0, 0] }, refusal: undefined };
+  const compacted: EtcdSpace = { ...space, history: [0, 0] };
+  if (!isRaised(space, "NOSPACE")) return { space: compacted, refusal: undefined };
+  const outdated = Object.fromEntries(members.map(({ id }) => [id, sizesOf(space, id).inUseBytes]));
+  return { space: { ...compacted, outdated }, refusal: undefined };
+}
+
+/** A write goes through: every member tells again what is in use. */
+export function told({ outdated: _outdated, ...space }: EtcdSpace): EtcdSpace {
+  return space;
 }
 
 /** Every file has grown to the smallest quota of the voters that live, `inUseShare` of it in use, and the next write has met that. */
@@ -145,13 +160,15 @@ export function filled(space: EtcdSpace, members: readonly SpaceMember[], inUseS
   if (!Number.isFinite(quota)) return space;
   const size = pagesOf(quota);
   const sizes = Object.fromEntries(members.map(({ id }) => [id, Math.max(size, sizeOf(space, id))]));
-  const full: EtcdSpace = { ...space, liveBytes: Math.floor(quota * inUseShare), history: [0, 0], sizes };
+  const full: EtcdSpace = { ...told(space), liveBytes: Math.floor(quota * inUseShare), history: [0, 0], sizes };
   return fullFor(full, members, keyOverheadBytes).reduce((next, { id }) => raised(next, id, "NOSPACE"), full);
 }
 
-/** The file of one member is as small as what is in use. */
+/** The file of one member is as small as it can be. */
 export function defragmented(space: EtcdSpace, memberId: string): EtcdSpace {
-  return { ...space, sizes: { ...space.sizes, [memberId]: inUseOf(space) } };
+  const { [memberId]: _own, ...outdated } = space.outdated ?? {};
+  const smaller = { ...space, sizes: { ...space.sizes, [memberId]: inUseOf(space) + overheadBytes } };
+  return Object.keys(outdated).length === 0 ? told(smaller) : { ...smaller, outdated };
 }
 
 export function raised(space: EtcdSpace, memberId: string, alarm: EtcdAlarm): EtcdSpace {

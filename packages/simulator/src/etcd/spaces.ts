@@ -2,7 +2,21 @@ import type { Cell } from "../datacenter/cell.ts";
 import type { World } from "../datacenter/world.ts";
 import type { DefragmentTime, EtcdAlarm } from "../node/machine.ts";
 import type { EtcdCluster } from "./model.ts";
-import { compact, compared, defragmented, differs, erase, filled, newSpace, put, quotaOf, raised, settled, sizesOf } from "./space.ts";
+import {
+  compact,
+  compared,
+  defragmented,
+  differs,
+  erase,
+  filled,
+  newSpace,
+  put,
+  quotaOf,
+  raised,
+  settled,
+  sizesOf,
+  told,
+} from "./space.ts";
 import type { EtcdSpace, RaisedAlarm, SpaceMember, WriteOutcome, WriteRefusal } from "./space.ts";
 
 const gib = 1_073_741_824;
@@ -19,7 +33,7 @@ export interface EtcdDatabase {
    */
   put(bytes: number, options?: { readonly keeps?: boolean; readonly at?: string }): WriteRefusal | undefined;
   erase(bytes: number): WriteRefusal | undefined;
-  /** As `etcdctl compact` to the present. */
+  /** As `etcdctl compact` to the present. While NOSPACE is raised members go on telling what was in use before, until something is erased. */
   compact(): WriteRefusal | undefined;
   /**
    * Every file grows to the smallest quota of the voters, and the next write finds no room.
@@ -66,7 +80,8 @@ export class EtcdSpaces {
 
   /** How long the member of a machine takes to defragment: it copies what is in use. */
   defragmentTimeOf(cell: Cell, cluster: EtcdCluster): DefragmentTime {
-    const { inUseBytes } = this.sizesOf(cell, cluster);
+    const space = this.#settled(cluster.key);
+    const { inUseBytes } = sizesOf(space === undefined ? undefined : told(space), "");
     return cell.state.etcdDefragmentTime ?? Math.floor((inUseBytes / gib) * this.#world.timings.etcdDefragmentMsPerGib);
   }
 
@@ -146,14 +161,14 @@ export class EtcdSpaces {
       alarms: () => this.#settled(key)?.alarms ?? [],
       put: (bytes, { keeps = true, at } = {}) => write((space, members, leader) => put(space, members, { at: at ?? leader, bytes, keeps })),
       erase: (bytes) => write((space) => erase(space, bytes)),
-      compact: () => write(compact),
+      compact: () => write((space, members) => compact(space, members)),
       fill: (inUseShare = 0.25) => this.#change(key, (space, members) => filled(space, members, inUseShare)),
       setChurn: (churnBytesPerMinute) => this.#change(key, (space) => ({ ...space, churnBytesPerMinute })),
       defragment: (memberId) => this.#change(key, (space) => defragmented(space, memberId)),
       mend: () => this.#change(key, (space) => ({ ...space, variants: {} })),
       disarm: () => {
         const alarms = this.#settled(key)?.alarms ?? [];
-        if (alarms.length > 0) this.#change(key, (space) => ({ ...space, alarms: [] }));
+        if (alarms.length > 0) this.#change(key, (space) => ({ ...told(space), alarms: [] }));
         return alarms;
       },
     };

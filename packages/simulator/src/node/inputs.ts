@@ -87,7 +87,7 @@ export type MachineInput =
   | { readonly kind: "uncordoned" }
   | {
       readonly kind: "image";
-      readonly store: "system" | "cri";
+      readonly store: "system" | "cri" | "containerd";
       readonly name: string;
       readonly isThere: boolean;
       readonly talosVersion?: string;

@@ -83,7 +83,7 @@ export interface InstalledSystem {
 }
 
 export interface StoredImage {
-  readonly store: "system" | "cri";
+  readonly store: "system" | "cri" | "containerd";
   /** As it was asked for; a digest and no tag where it was asked for by both. */
   readonly name: string;
   /** Talos version that it installs, where it does. */

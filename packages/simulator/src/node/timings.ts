@@ -11,8 +11,6 @@ export interface Timings {
   readonly switchMs: number;
   /** Pulling an image that somebody asked for, where it is not there yet. */
   readonly imagePullMs: number;
-  /** Asking the registry again for an image that it lacks, until a pull by ImageService is told that it is not there: six times. The older calls say so at once. */
-  readonly imageMissingMs: number;
   /** Writing Talos to the disk (metal only). */
   readonly installMs: number;
   /** Reboot ordered until the machine goes down. */
@@ -59,7 +57,6 @@ export const instantTimings: Timings = {
   bootMs: 0,
   switchMs: 0,
   imagePullMs: 0,
-  imageMissingMs: 0,
   installMs: 0,
   shutdownMs: 0,
   criMs: 0,
@@ -87,7 +84,6 @@ export const demoTimings: Timings = {
   bootMs: 400,
   switchMs: 150,
   imagePullMs: 300,
-  imageMissingMs: 1_000,
   installMs: 500,
   shutdownMs: 100,
   criMs: 200,
@@ -115,7 +111,6 @@ export const realisticTimings: Timings = {
   bootMs: 45_000,
   switchMs: 800,
   imagePullMs: 15_000,
-  imageMissingMs: 130_000,
   installMs: 60_000,
   shutdownMs: 10_000,
   criMs: 4_000,
@@ -146,7 +141,6 @@ export const genuineTimings: Timings = {
   bootMs: 2_000,
   switchMs: 300,
   imagePullMs: 3_500,
-  imageMissingMs: 130_000,
   installMs: 0,
   shutdownMs: 1_000,
   criMs: 500,

@@ -216,11 +216,11 @@ export async function etcdRemoveMemberById(
 ): Promise<machine.EtcdRemoveMemberByIDResponse> {
   requireControlPlane(context, "etcd remove member");
   const cluster = await runningEtcd(context);
-  requireLeader(context, cluster);
   const removed = context.world.etcd.remove(cluster, memberHex(request.memberId), "removed");
   if (!removed.ok) {
-    const code = removed.refusal === "etcdserver: member not found" ? grpcStatus.notFound : grpcStatus.unknown;
-    throw new RpcError(code, `failed to remove member ${request.memberId}: ${removed.refusal}`);
+    const why = `failed to remove member ${request.memberId}: ${removed.refusal}`;
+    if (removed.refusal === "etcdserver: member not found") throw new RpcError(grpcStatus.notFound, why);
+    throw new RpcError(grpcStatus.unknown, `failed to remove member: ${why}`);
   }
   return create(machine.EtcdRemoveMemberByIDResponseSchema, { messages: [{}] });
 }

@@ -36,7 +36,7 @@ export async function* imageServiceList(
   context: HandlerContext,
   request: machine.ImageServiceListRequest,
 ): AsyncIterable<machine.ImageServiceListResponse> {
-  const store = storeOf(request.containerd?.namespace);
+  const store = storeAt(request.containerd);
   await Promise.resolve();
   for (const image of imagesOf(context, store)) yield create(machine.ImageServiceListResponseSchema, factsOf(image));
 }
@@ -50,12 +50,15 @@ export async function* imageServicePull(
   context: HandlerContext,
   request: machine.ImageServicePullRequest,
 ): AsyncIterable<machine.ImageServicePullResponse> {
-  const store = storeOf(request.containerd?.namespace);
+  const store = storeAt(request.containerd);
   await Promise.resolve();
-  const pulling = pullImage(context, store, request.imageRef, "patient");
+  const name = pinned(request.imageRef);
+  const done = create(machine.ImageServicePullResponseSchema, { response: { case: "name", value: name } });
+  // What is there already has no layer to tell of.
+  if (findImage(context, store, normalised(request.imageRef)) !== undefined) return yield done;
+  const pulling = pullImage(context, store, request.imageRef);
   // Whoever leaves before he heard the first word ends it, and nobody is told.
   pulling?.catch(() => undefined);
-  const name = pinned(request.imageRef);
   const { DOWNLOADING, EXTRACT_COMPLETE } = machine.ImageServicePullLayerProgress_Status;
   const size = BigInt(sizeOf(request.imageRef));
   const progress = (status: machine.ImageServicePullLayerProgress_Status, offset: bigint): machine.ImageServicePullResponse =>
@@ -68,14 +71,14 @@ export async function* imageServicePull(
   yield progress(DOWNLOADING, 0n);
   await pulling;
   yield progress(EXTRACT_COMPLETE, size);
-  yield create(machine.ImageServicePullResponseSchema, { response: { case: "name", value: name } });
+  yield done;
 }
 
 /** ImageService/Remove. */
 export function imageServiceRemove(context: HandlerContext, request: machine.ImageServiceRemoveRequest): Empty {
-  const store = storeOf(request.containerd?.namespace);
+  const store = storeAt(request.containerd);
   const image = findImage(context, store, request.imageRef);
-  if (image === undefined) throw new RpcError(grpcStatus.notFound, `image "${request.imageRef}" not found`);
+  if (image === undefined) throw new RpcError(grpcStatus.notFound, `image ${request.imageRef} not found`);
   context.cell.dispatch({ kind: "image", store, name: image.name, isThere: false });
   return create(EmptySchema);
 }
@@ -87,16 +90,14 @@ export function findImage({ cell }: HandlerContext, store: Store, name: string):
 
 /**
  * Pulls an image: done at once where it is there already or pulling takes no time, else when the promise resolves. Registries hold every image with a tag or digest,
- * but of Talos only the installers of versions that can be simulated.
+ * but of Talos only the installers of versions that can be simulated. A registry that lacks the image is asked once.
  *
- * @param how `patient`: a registry that lacks the image is asked six times. @see siderolabs/talos v1.13.9 `internal/pkg/containers/image/image.go` MaxNotFoundRetries
+ * @throws RpcError NOT_FOUND
+ * @see siderolabs/talos v1.13.9 `internal/app/images/images.go` Pull (WithMaxNotFoundRetries(0))
  */
-export function pullImage(
-  context: HandlerContext,
-  store: Store,
-  reference: string,
-  how: "patient" | "once" = "once",
-): Promise<void> | undefined {
+export function pullImage(context: HandlerContext, store: Store, reference: string): Promise<void> | undefined {
+  if (reference === "" || /\s/.test(reference))
+    throw new RpcError(grpcStatus.unknown, `failed to parse image reference "${reference}": invalid reference format`);
   const isNamed = /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?$/.test(reference) && /[:@]/.test(reference);
   const isInstaller = /\/[\w.-]*installer[\w.-]*[:/]/.test(reference);
   const { cell, world, signal } = context;
@@ -106,11 +107,8 @@ export function pullImage(
   const name = normalised(reference);
   const isThere = findImage(context, store, name) !== undefined;
   if (!isThere && (!isNamed || (isInstaller && version === undefined) || fault === "missing")) {
-    const missing = (): never => {
-      throw new RpcError(grpcStatus.notFound, `failed to resolve reference "${reference}": ${reference}: not found`);
-    };
-    const { imageMissingMs } = world.timings;
-    return how === "patient" && imageMissingMs > 0 ? world.timers.sleep(imageMissingMs, signal).then(missing) : missing();
+    const why = `failed to resolve reference "${reference}": ${reference}: not found`;
+    throw new RpcError(grpcStatus.notFound, `error pulling image: 1 error(s) occurred:\n\tfailed to pull image "${reference}": ${why}`);
   }
   const installs = version === undefined ? {} : { talosVersion: version, ...(schematic === undefined ? {} : { schematic }) };
   const keep = (): void => cell.dispatch({ kind: "image", store, name, isThere: true, ...installs });
@@ -120,11 +118,31 @@ export function pullImage(
   return undefined;
 }
 
-/** @throws RpcError INVALID_ARGUMENT for a store that a machine does not have */
+/** Of the older calls: both through the containerd of the CRI. @throws RpcError INVALID_ARGUMENT for a store that a machine does not have */
 function storeOf(namespace: common.ContainerdNamespace | undefined): Store {
   if (namespace === common.ContainerdNamespace.NS_SYSTEM) return "system";
   if (namespace === common.ContainerdNamespace.NS_CRI) return "cri";
   throw new RpcError(grpcStatus.invalidArgument, `unsupported containerd namespace ${namespace ?? 0}`);
+}
+
+/**
+ * Two containerds run on a machine, and none knows the images of the other: that of Talos itself, which the request means unless it says another driver, and that of
+ * the CRI, which has what Kubernetes runs beside etcd, kubelet and installer.
+ *
+ * @throws RpcError INVALID_ARGUMENT
+ * @see siderolabs/talos v1.13.9 `internal/app/internal/ctrhelper/ctrhelper.go`
+ */
+export function storeAt(instance: common.ContainerdInstance | undefined): Store {
+  const { driver = common.ContainerDriver.CONTAINERD, namespace = common.ContainerdNamespace.NS_UNKNOWN } = instance ?? {};
+  if (namespace !== common.ContainerdNamespace.NS_SYSTEM && namespace !== common.ContainerdNamespace.NS_CRI)
+    throw new RpcError(
+      grpcStatus.invalidArgument,
+      `invalid containerd namespace ${namespace === common.ContainerdNamespace.NS_UNKNOWN ? "NS_UNKNOWN" : namespace}`,
+    );
+  if (driver === common.ContainerDriver.CRI) return namespace === common.ContainerdNamespace.NS_SYSTEM ? "system" : "cri";
+  if (namespace === common.ContainerdNamespace.NS_CRI)
+    throw new RpcError(grpcStatus.invalidArgument, "cannot use CRI namespace with containerd driver");
+  return "containerd";
 }
 
 function imagesOf({ cell }: HandlerContext, store: Store): readonly StoredImage[] {

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { machine } from "@talos-operator/talos/protocol";
+import type { common } from "@talos-operator/talos/protocol";
 import type { Cell } from "../datacenter/cell.ts";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { activeFacts } from "../node/identity.ts";
@@ -10,7 +11,7 @@ import { REFUSED, schematicOfImage } from "../node/upgrade.ts";
 import { isAtLeast } from "../node/version.ts";
 import type { HandlerContext } from "./context.ts";
 import { actorId, requireMachine } from "./guards.ts";
-import { findImage, pullImage } from "./image-handlers.ts";
+import { findImage, pullImage, storeAt } from "./image-handlers.ts";
 import { preflightRefusal } from "./installer-images.ts";
 
 /**
@@ -104,7 +105,7 @@ export async function* lifecycleUpgrade(
     throw new RpcError(grpcStatus.failedPrecondition, "another installation/upgrade is already in progress");
   if (!cell.state.isInstalled) throw new RpcError(grpcStatus.failedPrecondition, "machine is not installed");
   const image = request.source?.imageName ?? "";
-  const { talosVersion: version, schematic } = storedImage(context, image, "upgrade");
+  const { talosVersion: version, schematic } = storedImage(context, request.containerd, image, "upgrade");
   const refusal = version === undefined ? `image ${image} is no installer` : preflightRefusal(cell.state.hardware.talosVersion, version);
   if (version === undefined || refusal !== undefined) {
     yield word(`running pre-flight checks for ${image}`);
@@ -155,7 +156,7 @@ export async function* lifecycleInstall(
   const image = request.source?.imageName ?? "";
   const disk = request.destination?.disk ?? "";
   if (image !== "" && disk === "") throw new RpcError(grpcStatus.invalidArgument, "destination disk is required");
-  const { talosVersion: version, schematic } = storedImage(context, image, "installation");
+  const { talosVersion: version, schematic } = storedImage(context, request.containerd, image, "installation");
   if (!cell.state.hardware.disks.some(({ device }) => device === disk))
     throw new RpcError(grpcStatus.invalidArgument, `invalid disk path: lstat ${disk}: no such file or directory`);
   if (version === undefined) {
@@ -170,9 +171,14 @@ export async function* lifecycleInstall(
   yield installExit(exitCode);
 }
 
-function storedImage(context: HandlerContext, name: string, what: "upgrade" | "installation"): StoredImage {
+function storedImage(
+  context: HandlerContext,
+  containerd: common.ContainerdInstance | undefined,
+  name: string,
+  what: "upgrade" | "installation",
+): StoredImage {
   if (name === "") throw new RpcError(grpcStatus.invalidArgument, "installer image name is required");
-  const image = findImage(context, "system", name);
+  const image = findImage(context, storeAt(containerd), name);
   if (image !== undefined) return image;
   const why = `installer image "${name}" not found in containerd store: image "${name}": not found`;
   throw new RpcError(grpcStatus.internal, `${what} failed: ${why}`);

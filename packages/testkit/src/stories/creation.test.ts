@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
 import { assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -99,6 +100,18 @@ test("container nodes get no install section, no disk, and name what keeps them 
       async () =>
         (await world.get(kinds.secret, "demo-talosconfig")) !== undefined &&
         (await world.get(kinds.secret, "demo-kubeconfig")) !== undefined,
+    );
+    await world.untilReady();
+    const value = { spec: { controlPlane: { version: "v1.13.8" } } };
+    await world.client.resource<TalosCluster>(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    await world.until("told", async () => (await world.condition(kinds.controlPlane, "UpgradePending"))?.status === "True");
+    const { message = "" } = (await world.condition(kinds.controlPlane, "UpgradePending")) ?? {};
+    assert.match(message, /in a container, the spec asks for v1\.13\.8\. A container keeps the Talos of its image/);
+    await world.time.advance(10 * 60_000);
+    assert.deepEqual(
+      world.sent.filter((call) => /Upgrade|ImagePull|Reboot/.test(call)),
+      [],
+      "no container is upgraded",
     );
   }));
 

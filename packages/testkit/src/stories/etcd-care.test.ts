@@ -56,21 +56,35 @@ describe("an etcd that is full", () => {
         assert.equal(sentTo(world, "EtcdAlarmDisarm").length, 1);
       }));
 
-  test("that defragmenting would not help is left alone, and says what a person must do; it goes on once that is done", () =>
-    ready(3, async (world) => {
-      const database = databaseOf(world);
-      database.fill(0.99);
-      await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
-      await world.time.advance(20 * 60_000);
-      const { message = "" } = (await world.condition(kinds.controlPlane, "EtcdHealthy")) ?? {};
-      assert.match(message, /defragmenting would free nothing.*raise quota-backend-bytes.*docs\/runbooks\/etcd-no-space\.md/);
-      assert.deepEqual([sentTo(world, "EtcdDefragment"), sentTo(world, "EtcdAlarmDisarm")], [[], []]);
-      // Objects are deleted, and etcd compacted.
-      database.erase(1_500_000_000);
-      database.compact();
-      await healed(world);
-      assert.equal(sentTo(world, "EtcdDefragment").length, 3);
-    }));
+  const free: readonly (readonly [string, (world: Story, database: EtcdDatabase) => Promise<unknown>])[] = [
+    ["and something else is deleted", async (_world, database) => database.erase(1_000)],
+    [
+      "and a member is named to be defragmented",
+      async (world) => world.annotate(kinds.controlPlane, annotations.defragment, "demo-10.5.0.3"),
+    ],
+  ];
+  for (const [what, then] of free)
+    test(`that defragmenting would not help is left alone, and says what a person must do; it goes on once that is done ${what}`, () =>
+      ready(3, async (world) => {
+        const database = databaseOf(world);
+        database.fill(0.99);
+        await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
+        await world.time.advance(20 * 60_000);
+        const { message = "" } = (await world.condition(kinds.controlPlane, "EtcdHealthy")) ?? {};
+        assert.match(message, /defragmenting would free nothing.*raise quota-backend-bytes.*docs\/runbooks\/etcd-no-space\.md/);
+        const ready = (await world.condition(kinds.controlPlane, "Ready"))?.message ?? "";
+        assert.doesNotMatch(ready, /power|replaced/, "nothing is wrong with a machine");
+        assert.deepEqual([sentTo(world, "EtcdDefragment"), sentTo(world, "EtcdAlarmDisarm")], [[], []]);
+        // Objects are deleted, and etcd compacted: members go on telling what was in use before.
+        database.erase(1_500_000_000);
+        database.compact();
+        await world.time.advance(20 * 60_000);
+        assert.deepEqual(sentTo(world, "EtcdDefragment"), []);
+        await then(world, database);
+        await healed(world);
+        assert.equal(sentTo(world, "EtcdDefragment").length, 3);
+        assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.[annotations.defragment], undefined);
+      }));
 
   test("is healed by the next leader, when the one before dies in the middle", () =>
     ready(3, async (world) => {

@@ -32,6 +32,8 @@ export interface VersionsSeen {
   readonly machines: readonly MachineVersions[];
   /** Those that run the version that is asked for, built from another schematic. */
   readonly builds?: readonly MachineBuilds[];
+  /** Containers that run another one: nobody can upgrade them but by another image. */
+  readonly containers?: readonly MachineVersions[];
   /** Names of machines that run it already, and whose upgrade is not over. */
   readonly proving?: readonly string[];
   /** `undefined` = it runs what is asked for, or nobody knows what runs. */
@@ -52,7 +54,7 @@ export interface VersionsSeen {
  * @param generation of the pool
  */
 export function upgradePendingOf(
-  { machines, builds = [], proving = [], kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
+  { machines, builds = [], containers = [], proving = [], kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
   generation: number | undefined,
 ): readonly ConditionInput[] {
   const sentences = [
@@ -61,6 +63,7 @@ export function upgradePendingOf(
       ({ runs, asked }) => `Talos ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`,
     ),
     ...grouped(builds, ({ runs, asked }) => `the schematic ${runs}, the spec asks for ${asked}`),
+    ...grouped(containers, ({ runs, asked }) => `Talos ${runs} in a container, the spec asks for ${asked}`),
     // What is done about it says so itself.
     ...(proving.length === 0 || (step?.says ?? "") !== ""
       ? []
@@ -70,7 +73,7 @@ export function upgradePendingOf(
     ...images,
   ];
   if (sentences.length === 0 && proving.length === 0) return [];
-  const reason = reasonOf({ machines, kubernetes, components, images });
+  const reason = reasonOf({ machines, containers, kubernetes, components, images });
   const isOpen = machines.length > 0 || builds.length > 0 || proving.length > 0;
   const isTaken = isOpen && step !== undefined && step.reason !== "VersionDiffers";
   const said = isOpen && step !== undefined && step.says !== "" ? [step.says] : [];
@@ -85,16 +88,16 @@ export function upgradePendingOf(
         ...(sentences.length === 0 ? [] : [`${sentences.join("; ")}.`]),
         ...(way === "" || hasFailed ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
         ...(hasFailed ? [] : said),
-        ...releaseOf({ machines: isTaken ? [] : machines, kubernetes, components, images }),
+        ...releaseOf({ machines: isTaken ? [] : machines, containers, kubernetes, components, images }),
       ].join(" "),
       generation,
     ),
   ];
 }
 
-function reasonOf({ machines, kubernetes, components = [] }: VersionsSeen): ReasonOf<"UpgradePending"> {
+function reasonOf({ machines, containers = [], kubernetes, components = [] }: VersionsSeen): ReasonOf<"UpgradePending"> {
   if (downgrades(machines, kubernetes).length > 0) return "DowngradeAsked";
-  if (machines.length > 0 || components.length > 0 || (kubernetes !== undefined && kubernetes.isOverruled !== true))
+  if (machines.length + containers.length + components.length > 0 || (kubernetes !== undefined && kubernetes.isOverruled !== true))
     return "VersionDiffers";
   return kubernetes === undefined ? "ImageDiffers" : "ControlPlaneDecides";
 }
@@ -105,11 +108,14 @@ function kubernetesSentence({ runs, asked, isOverruled }: KubernetesVersions): s
   return `Kubernetes runs ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`;
 }
 
-function releaseOf({ machines, kubernetes, components = [], images = [] }: VersionsSeen): readonly string[] {
+function releaseOf({ machines, containers = [], kubernetes, components = [], images = [] }: VersionsSeen): readonly string[] {
   const back = downgrades(machines, isMinorBack(kubernetes) ? undefined : kubernetes);
   const isKubernetes = (kubernetes !== undefined && kubernetes.isOverruled !== true) || components.length > 0;
   return [
     ...(back.length === 0 ? [] : [`A downgrade needs the annotation ${annotations.allowDowngrade}: ${back[0]}.`]),
+    ...(containers.length === 0
+      ? []
+      : ["A container keeps the Talos of its image: make it anew from that of the version by hand, one control plane at a time."]),
     ...(isKubernetes ? ["Kubernetes keeps what it runs: its upgrades are not supported yet."] : []),
     ...(images.length === 0
       ? []

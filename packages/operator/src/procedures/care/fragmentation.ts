@@ -3,6 +3,7 @@ import { filesOf, hanging, inMib } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import { machineFact } from "../../record/facts.ts";
+import type { Action } from "../../model/effect.ts";
 import type { EtcdQuorum } from "../../model/etcd.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { ClusterFacts } from "../../model/record.ts";
@@ -54,4 +55,14 @@ export function askedFor(seen: Observed, view: EtcdQuorum): Asked | undefined {
   if (file?.sizeBytes === undefined || file.inUseBytes === undefined) return undefined;
   if (file.inUseBytes >= file.sizeBytes) return { kind: "pointless", value, message: `all of the file of ${value} is in use` };
   return { kind: "member", value, file };
+}
+
+/** Takes the annotation off, which acts once. @param words what came of it, without a full stop */
+export function answerDefragment(value: string, words: string): Action {
+  return {
+    kind: "AnswerAnnotation",
+    annotation: annotations.defragment,
+    value,
+    answer: `${words}; the annotation acts once and is removed.`,
+  };
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { annotations } from "@talos-operator/api";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../testing/builders.ts";
 import { etcdMembership } from "../../assess/quorum.ts";
 import { nextForFull } from "./no-space.ts";
@@ -16,9 +17,11 @@ const file = (dbSizeBytes: number, dbInUseBytes: number, quotaBytes = 1_000): Pa
 });
 const full = file(1_000, 250);
 const roomy = file(250, 250);
+const used = file(1_000, 990);
+const roomier = file(1_000, 990, 2_000);
 
 /** What is next by what each control plane tells; the first leads. `undefined` = it does not answer. */
-function next(told: readonly (Partial<SeenEtcd> | undefined)[], defragmentedAgoMs?: number): NextForFull {
+function next(told: readonly (Partial<SeenEtcd> | undefined)[], defragmentedAgoMs?: number, word?: string): NextForFull {
   const looks: Record<string, Look> = Object.fromEntries(
     told.map((etcd, index) => [
       `10.0.0.${index + 1}`,
@@ -30,18 +33,19 @@ function next(told: readonly (Partial<SeenEtcd> | undefined)[], defragmentedAgoM
     bootstrapDone: founded,
     machines: told.map((_, index) => configured(`10.0.0.${index + 1}`, "controlplane", "demo", last)),
   });
-  const seen = observed({ controlPlane: controlPlane(told.length), facts: known, looks });
+  const metadata = word === undefined ? {} : { annotations: { [annotations.defragment]: word } };
+  const seen = observed({ controlPlane: controlPlane(told.length, {}, metadata), facts: known, looks });
   const view = etcdMembership(seen);
   assert.ok(view.kind === "unsafe" && view.beneath !== undefined);
   return nextForFull(seen, known, view.beneath);
 }
 
 function wordOf(one: NextForFull): string {
-  if (one.kind === "defragment") return `defragment ${one.file.machine}`;
+  if (one.kind === "defragment") return `defragment ${one.file.machine}${one.isAsked ? ", asked" : ""}`;
   return one.kind === "disarm" ? `disarm ${one.via.machine}` : `${one.kind}: ${one.message}`;
 }
 
-const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined)[], RegExp, number?])[] = [
+const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined)[], RegExp, (number | undefined)?, string?])[] = [
   ["a follower goes first", [full, full, full], /^defragment demo-10\.0\.0\.2$/],
   ["then the other one", [full, roomy, full], /^defragment demo-10\.0\.0\.3$/],
   ["the leader is the last", [full, roomy, roomy], /^defragment demo-10\.0\.0\.1$/],
@@ -50,7 +54,24 @@ const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined
   ["right below the quota is no room", [file(960, 100), roomy, roomy], /^defragment demo-10\.0\.0\.1$/],
   ["a machine that is gone is passed over", [roomy, roomy, undefined], /^disarm/],
   ["no quota is never full", [file(9_000, 8_000, Number.POSITIVE_INFINITY), roomy, roomy], /^disarm/],
-  ["one would free nothing", [full, file(1_000, 990), full], /^person: of the quota .* on demo-10\.0\.0\.2 .* raise quota-backend-bytes/],
+  ["it would free nothing", [used, used, used], /^person: of the quota .* on demo-10\.0\.0\.2 .* raise quota-backend-bytes/],
+  ["it would free nothing of the one with the smaller quota", [roomier, used, roomier], /^person: of the quota .* on demo-10\.0\.0\.2 /],
+  ["one tells less than the others, which tell of before a compaction", [used, roomy, used], /^defragment demo-10\.0\.0\.3$/],
+  [
+    "a person names one that tells that it would free nothing",
+    [used, used, used],
+    /^defragment demo-10\.0\.0\.3, asked$/,
+    undefined,
+    "demo-10.0.0.3",
+  ],
+  ["a person names one that is full again", [full, full, full], /^defragment demo-10\.0\.0\.3, asked$/, 5 * 60_000, "demo-10.0.0.3"],
+  ["a person names one that has room", [full, roomy, full], /^defragment demo-10\.0\.0\.3$/, undefined, "demo-10.0.0.2"],
+  ["a person names nobody", [used, used, used], /^person: of the quota/, undefined, "nobody"],
+  [
+    "a quota that a look before the alarm did not ask for",
+    [full, { dbSizeBytes: 1, dbInUseBytes: 1, alarms: [], raised: [] }, full],
+    /^waits: demo-10\.0\.0\.2 was last looked at before that, and is asked for its quota$/,
+  ],
   [
     "nothing is free, and the quota is as large as etcd advises",
     [8, 8, 8].map((gib) => file(gib * 2 ** 30, gib * 2 ** 30, gib * 2 ** 30)),
@@ -68,5 +89,5 @@ const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined
 ];
 
 describe("what frees the space of an etcd that is full", () => {
-  for (const [what, told, want, ago] of cases) test(what, () => assert.match(wordOf(next(told, ago)), want));
+  for (const [what, told, want, ago, word] of cases) test(what, () => assert.match(wordOf(next(told, ago, word)), want));
 });

@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { ETCD_ADVISED_QUOTA_BYTES } from "@talos-operator/talos/client";
 import { hanging, filesOf, inMib } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
@@ -5,6 +6,7 @@ import { controlPlanesOf } from "../../assess/etcd-view.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import { machineFact } from "../../record/facts.ts";
 import type { EtcdQuorum } from "../../model/etcd.ts";
+import type { MachineName } from "../../model/machine.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 
@@ -16,7 +18,7 @@ const FULL_AGAIN_MS = 10 * 60_000;
 
 /** What frees the space of an etcd that writes nothing more. */
 export type NextForFull =
-  | { readonly kind: "defragment"; readonly file: EtcdFile }
+  | { readonly kind: "defragment"; readonly file: EtcdFile; /** A person names it. */ readonly isAsked: boolean }
   /** Every file has room. */
   | { readonly kind: "disarm"; readonly via: EtcdFile }
   /** It goes on by itself. */
@@ -29,6 +31,9 @@ export type NextForFull =
  * defragmenting would not make room nothing is sent, for it stops a member and helps nobody.
  *
  * Machines that do not answer are passed over: they write nothing. One that is full when it is back raises the alarm anew.
+ *
+ * A member tells what is in use as of the last write that went through, and full as it is that may be long ago: what a compaction freed shows on the first that is
+ * defragmented. So the least that one tells is what counts for all, whose content is the same, and a member that a person names is not held up by what it tells.
  */
 export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuorum): NextForFull {
   // What is left is the alarm of a member that is gone: no file is in the way.
@@ -40,32 +45,39 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   const untold = files.find(({ sizeBytes, inUseBytes }) => sizeBytes === undefined || inUseBytes === undefined);
   if (untold !== undefined) return { kind: "waits", message: `${untold.machine} does not tell how large its file is, and is asked again` };
   const unlimited = files.find(({ quotaBytes }) => quotaBytes === undefined);
+  if (unlimited !== undefined && !tellsFull(seen, unlimited.machine))
+    return { kind: "waits", message: `${unlimited.machine} was last looked at before that, and is asked for its quota` };
   if (unlimited !== undefined)
     return {
       kind: "person",
       message: `${unlimited.machine} does not tell its quota, or it is no number: look at quota-backend-bytes in its configuration`,
     };
   const full = files.filter(({ sizeBytes, quotaBytes }) => !hasRoom(sizeBytes, quotaBytes));
-  const beyond = full.find(({ inUseBytes, quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
+  const named = full.find(({ machine }) => machine === seen.controlPlane.metadata.annotations?.[annotations.defragment]);
+  if (named !== undefined) return { kind: "defragment", file: named, isAsked: true };
+  const inUseBytes = Math.min(...files.map((one) => one.inUseBytes ?? Number.POSITIVE_INFINITY));
+  const beyond = full.find(({ quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
   if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond) };
   const [file] = full;
-  if (file === undefined) {
-    return disarmThrough(files);
-  }
+  if (file === undefined) return disarmThrough(files);
   const last = machineFact(facts, file.machine)?.defragmentedAt;
   if (last !== undefined && elapsedMs(last, seen.now) < FULL_AGAIN_MS)
     return {
       kind: "waits",
       message: `the file of ${file.machine} is full again minutes after it was defragmented: find out what writes so much`,
     };
-  return { kind: "defragment", file };
+  return { kind: "defragment", file, isAsked: false };
 }
 
 /** A member tells that a file is full. */
 export function isFull(seen: Observed): boolean {
-  return controlPlanesOf(seen).some(
-    ({ look }) => look.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === "no-space") === true,
-  );
+  return controlPlanesOf(seen).some(({ declared }) => tellsFull(seen, declared.name));
+}
+
+/** Its last look showed the alarm; only such a look asks for the quota. */
+function tellsFull(seen: Observed, name: MachineName): boolean {
+  const look = controlPlanesOf(seen).find(({ declared }) => declared.name === name)?.look;
+  return look?.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === "no-space") === true;
 }
 
 function disarmThrough(files: readonly EtcdFile[]): NextForFull {

@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { releaseOf, whyHeld } from "../../disruption/slot-words.ts";
 import { defragmentMember } from "../../effects/defragment-member.ts";
@@ -9,7 +10,9 @@ import { isCare, wasAsked, withCare } from "./care-intents.ts";
 import type { CareIntent } from "./care-intents.ts";
 import { filesOf } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
+import { answerDefragment } from "./fragmentation.ts";
 import { isFull, nextForFull } from "./no-space.ts";
+import type { NextForFull } from "./no-space.ts";
 import { planReplacement } from "./plan-replacement.ts";
 import type { Disruption } from "../../disruption/reasons.ts";
 import type { Action } from "../../model/effect.ts";
@@ -29,16 +32,24 @@ export function planCare(assessed: Assessment, facts: ClusterFacts): CareStep | 
   const next = nextForFull(assessed.seen, facts, beneath);
   if (next.kind === "waits" || next.kind === "person")
     return { facts, actions: [], says: next.message, needsPerson: next.kind === "person" };
-  if (next.kind === "defragment")
-    return begin(assessed, facts, "Defragment", next.file, {
-      bids: "cure",
-      reason: "NoSpace",
-      why: "Its file has reached the quota, and most of it is free.",
-    });
+  if (next.kind === "defragment") return defragment(assessed, facts, next);
   const words = isFull(assessed.seen)
     ? { reason: "NoSpace", why: "The file of every member has room below its quota." }
     : { reason: "DataCorrupt", why: "Every member whose data were wrong has left etcd." };
   return begin(assessed, facts, "DisarmAlarms", next.via, { bids: "cure", ...words });
+}
+
+function defragment(assessed: Assessment, facts: ClusterFacts, next: NextForFull & { readonly kind: "defragment" }): CareStep {
+  const { file, isAsked } = next;
+  const why = isAsked
+    ? "Its file has reached the quota, and a person asked for it."
+    : "Its file has reached the quota, and most of it is free.";
+  const step = begin(assessed, facts, "Defragment", file, { bids: "cure", reason: isAsked ? "AskedByPerson" : "NoSpace", why });
+  if (!isAsked || step.facts === facts) return step;
+  return {
+    ...step,
+    actions: [answerDefragment(file.machine, `${file.machine} is defragmented, as ${annotations.defragment} asked`), ...step.actions],
+  };
 }
 
 /** Writes down what is to be done to a member and asks for it, or says what is in the way. */

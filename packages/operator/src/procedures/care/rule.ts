@@ -1,7 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import { isCare, withCareEnded } from "./care-intents.ts";
 import { isReplacement } from "./plan-replacement.ts";
-import { askedFor, nextFragmented } from "./fragmentation.ts";
+import { answerDefragment, askedFor, nextFragmented } from "./fragmentation.ts";
 import { begin } from "./plan-care.ts";
 import { isReadyNode } from "../../assess/machine-state.ts";
 import { controlPlaneIntent } from "../../record/facts.ts";
@@ -51,20 +51,15 @@ export const defragmentEtcd: Rule = {
     // One that has just booted, to join anew after its data were wrong, is not back before its Node is Ready.
     if (seen.machines.some((machine) => machine.declared.role === "controlplane" && !isReadyNode(machine))) return undefined;
     const asked = askedFor(seen, view);
-    const answer = (value: string, words: string): Action => ({
-      kind: "AnswerAnnotation",
-      annotation: annotations.defragment,
-      value,
-      answer: `${words}; the annotation acts once and is removed.`,
-    });
     if (asked?.kind === "pointless")
-      return { actions: [answer(asked.value, `Nothing is defragmented as ${annotations.defragment} asked: ${asked.message}`)] };
+      return { actions: [answerDefragment(asked.value, `Nothing is defragmented as ${annotations.defragment} asked: ${asked.message}`)] };
     const next = asked === undefined ? nextFragmented(seen, facts, view) : { file: asked.file, why: "A person asked for it." };
     if (next === undefined) return undefined;
     const reason = asked === undefined ? "Fragmented" : "AskedByPerson";
     const step = begin(assessed, facts, "Defragment", next.file, { bids: "defragment", reason, why: next.why });
     if (step.facts === facts) return undefined;
-    const answers = asked === undefined ? [] : [answer(asked.value, `${asked.value} is defragmented, as ${annotations.defragment} asked`)];
+    const answers =
+      asked === undefined ? [] : [answerDefragment(asked.value, `${asked.value} is defragmented, as ${annotations.defragment} asked`)];
     return verdictOf(assessed, facts, step.facts, [...answers, ...step.actions]);
   },
 };
