@@ -10,6 +10,8 @@ const cases: readonly (readonly [string | undefined, "none" | "approved" | "anot
   ["1.13.9", "approved"],
   [" v1.13.9 ", "approved"],
   ["v1.13.10", "another"],
+  ["v1.13.8", "another"],
+  ["v1.12.9", "another"],
   ["v1.13", "another"],
   ["true", "another"],
   ["", "another"],

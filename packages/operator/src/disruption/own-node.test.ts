@@ -52,6 +52,12 @@ test("of cloned machines the one is its own that names the Node, or whose addres
   assert.equal(ownMachine(clones({ kind: "here", name: "another" })).kind, "elsewhere");
 });
 
+test("of cloned machines the one that names the Node is its own, also where another one's Node is not listed", () => {
+  const another = { uuid: "another", addresses: ["10.0.0.9"] };
+  const assessed = clones({ kind: "here", name: "node-2" }, { nodes: [another, {}, another] });
+  assert.deepEqual(ownMachine(assessed), { kind: "here", machine: name(2), node: "node-2" });
+});
+
 test("pods are taken by another machine that is ready, and whose own Node takes pods", () => {
   const closed = { isSchedulable: false };
   assert.equal(isPodTaken(clones(undefined), name(1)), true);

@@ -8,7 +8,7 @@ import type { EffectWorld, Lie, Meanwhile } from "./effect-world.ts";
 import { lastRows, pausedMachine, play } from "./held-back.ts";
 import type { Row } from "./held-back.ts";
 
-/** 10.0.0.1 leads etcd, 10.0.1.1 is a worker on which another Talos is installed and not booted. All run v1.13.9. */
+/** 10.0.0.1 leads etcd, 10.0.1.1 is a worker on which another Talos is installed and not booted, 10.0.0.3 has one staged. All run v1.13.9. */
 let world: EffectWorld;
 let known: ClusterFacts;
 let seen: Observed;
@@ -17,12 +17,14 @@ before(async () => {
   world = await createEffectWorld("ready");
   known = await world.facts();
   await asPerson(world.story, "10.0.1.1", (client) => client.metaWrite(META_KEYS.upgradeFallback, "Talos-v1.13.9.efi"));
+  await asPerson(world.story, staged, (client) => client.metaWrite(META_KEYS.stagedImage, "ghcr.io/siderolabs/installer:v1.13.11"));
   seen = await world.seen();
 });
 after(() => world.end());
 
 const cp = "10.0.0.2";
 const worker = "10.0.1.1";
+const staged = "10.0.0.3";
 const everywhere = (): EffectWorld => world;
 
 const fact = (address: string): ClusterFacts["machines"][number] => {
@@ -255,4 +257,5 @@ play("RollBackTalos", everywhere, {
     uuid: () => ({ record: withOnly(givenUp(cp, { uuid: "another" })) }),
     ...lastRows<"RollBackTalos">(everywhere, () => ({ record: withOnly() })),
   },
+  also: { "a Talos that is staged": () => ({ action: back(staged), before: withOnly(givenUp(staged)) }) },
 });

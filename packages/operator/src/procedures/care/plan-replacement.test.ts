@@ -154,6 +154,8 @@ describe("a member with wrong data", () => {
     ["is asked to leave again", { isOpen: true }, stands, stands, ""],
     ["is not asked at once again", { isOpen: true, sent: asked("ReplaceMember") }, stands, "", ""],
     ["is not asked when no alarm names it any more", { isOpen: true, wrong: [] }, stands, "", ""],
+    ["is not asked when a majority is wrong by then", { isOpen: true, wrong: [id(2), id(3)] }, stands, "", ""],
+    ["is not asked when it is one of two voters by then", { isOpen: true, count: 2 }, stands, "", ""],
     ["is not asked after the deadline", { isOpen: true, now: open.deadline }, stands, "", ""],
     ["is let go when it has not left in time", { isOpen: true, now: open.deadline + 10 * MINUTE }, "", "", "StillListed"],
     [

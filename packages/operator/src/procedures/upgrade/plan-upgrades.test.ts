@@ -164,6 +164,43 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
     [],
     /failed on demo-workers-10\.0\.1\.3 \(Box\).*lift-quarantine: v1\.13\.10/,
   ],
+  [
+    "takes nothing back elsewhere after a version failed",
+    {
+      facts: { quarantine: [{ version: asked, machine: wk(3), at: NOW, why: "It failed." }] },
+      fact: { [wk(1)]: { installed: { version: "v1.13.11", before: "v1.13.9", bootId: `boot-${wk(1)}` } } },
+    },
+    [],
+    /failed on demo-workers-10\.0\.1\.3/,
+  ],
+  [
+    "takes back what is not asked for any more",
+    { fact: { [wk(1)]: { installed: { version: "v1.13.11", before: "v1.13.9", bootId: `boot-${wk(1)}` } } } },
+    [],
+    /v1\.13\.11 is installed on demo-workers-10\.0\.1\.1 and not asked for any more/,
+  ],
+  [
+    "drains a machine before it takes back what is installed on it",
+    {
+      fact: { [wk(1)]: { installed: { version: "v1.13.11", before: "v1.13.9", bootId: `boot-${wk(1)}` } } },
+      over: { drains: new Map() },
+    },
+    [`CordonAndDrain ${wk(1)}`],
+  ],
+  [
+    "leaves its own machine for the end, after the leader of etcd",
+    {
+      looks: {
+        "10.0.0.1": running(member(0, 3), { nodeName: "node-1" }),
+        "10.0.0.2": running(member(1, 3), { version: asked }),
+        "10.0.0.3": running(member(2, 3), { nodeName: "node-3" }),
+      },
+      over: {
+        nodes: { at: NOW, nodes: [], isAsking: false, isStale: false, cordoned: new Map(), own: { kind: "here", name: "node-3" } },
+      },
+    },
+    [`InstallTalos ${cp(1)}`],
+  ],
   ["begins nothing right after a takeover", { over: { mayDisturb: false } }, [], /earlier leader/],
   ["leaves a paused machine alone", { over: { held: new Set([cp(2)]) } }, [], /10\.0\.0\.2 is next: it is paused/],
   [
@@ -213,7 +250,82 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
   ],
 ];
 
+const [one, another] = ["1".repeat(64), "2".repeat(64)];
+const factory = (schematic: string): string => `factory.talos.dev/metal-installer/${schematic}`;
+
+/** The last two workers form a pool of their own, with another image; the first of the first pool runs what is asked for. */
+function twoPools(): Observed {
+  const pool = (name: string, numbers: readonly number[], schematic: string): Observed["workers"][number] => {
+    const from = worker(3);
+    return {
+      ...from,
+      metadata: { ...from.metadata, name, uid: name },
+      spec: {
+        ...from.spec,
+        version: asked,
+        metalSpec: {
+          machines: numbers.map((n) => ({ address: `10.0.1.${n}` })),
+          machineSpec: { installDisk: "/dev/sda", image: factory(schematic) },
+        },
+        rolloutStrategy: { rollingUpdate: { maxUnavailable: 3 } },
+      } as NonNullable<typeof from.spec>,
+    };
+  };
+  const rows = [...[1, 2].map((n) => ["demo-workers", n] as const), ...[3, 4].map((n) => ["demo-others", n] as const)];
+  const names = rows.map(([owner, n]) => `${owner}-10.0.1.${n}`);
+  const known = facts({
+    bootstrapDone: founded,
+    machines: [
+      ...[1, 2, 3].map((n) => configured(`10.0.0.${n}`)),
+      ...rows.map(([owner, n]) => configured(`10.0.1.${n}`, "worker", owner, { pool: owner })),
+    ],
+  });
+  const looks = Object.fromEntries([
+    ...[1, 2, 3].map((n) => [`10.0.0.${n}`, running(member(n - 1, 3), { version: asked })] as const),
+    ...rows.map(
+      ([, n]) =>
+        [
+          `10.0.1.${n}`,
+          running(undefined, n === 1 ? { version: asked, schematic: one } : { version: "v1.13.9", schematic: n === 2 ? one : another }),
+        ] as const,
+    ),
+  ]);
+  return {
+    ...observed({
+      controlPlane: controlPlane(3, { version: asked }),
+      workers: [pool("demo-workers", [1, 2], one), pool("demo-others", [3, 4], another)],
+      facts: known,
+      looks,
+    }),
+    configs: new Map(
+      names.map((name, index) => [
+        name,
+        {
+          kind: "known",
+          at: NOW,
+          settings: "others",
+          bootId: `boot-${name}`,
+          version: index === 0 ? asked : "v1.13.9",
+          activeHash: "",
+          changes: [],
+          onDisk: "wanted",
+          talos: { isStaged: false, manufacturer: "", product: "", schematic: index < 2 ? one : another },
+        } as const,
+      ]),
+    ),
+  };
+}
+
 describe("what is done next about another Talos", () => {
+  test("an image that a worker is well with proves no other one of its version", () => {
+    const assessed = assess(twoPools());
+    const { actions } = planUpgrades(assessed, assessed.facts ?? facts());
+    assert.deepEqual(
+      actions.map((action) => [action.kind, "machine" in action ? action.machine : ""]),
+      [["PullInstaller", "demo-others-10.0.1.3"]],
+    );
+  });
+
   for (const [what, given, want, says] of cases)
     test(what, () => {
       assert.deepEqual(sends(given), want);

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { annotations } from "@talos-operator/api";
+import { assess } from "../../assess/assess.ts";
+import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../testing/builders.ts";
+import { outageOver } from "./answer-outage.ts";
+import type { Look } from "../../model/look.ts";
+import type { IntentFact, MachineFact } from "../../model/record.ts";
+
+const asked = "v1.13.10";
+const runs = (index: number, version = asked): Look => running(member(index, 2), { version });
+/** Booted by one call, so that nothing tells of it but its intent. */
+const watched: IntentFact = {
+  what: "UpgradeTalos",
+  role: "controlplane",
+  machine: "demo-10.0.0.2",
+  address: "10.0.0.2",
+  uuid: "",
+  at: NOW,
+  deadline: NOW + 60_000,
+  why: "",
+  talosVersion: asked,
+  talosBefore: "v1.13.9",
+  provenAt: NOW,
+};
+interface Given {
+  readonly second?: Look;
+  readonly intents?: readonly IntentFact[];
+  readonly fact?: Partial<MachineFact>;
+  readonly word?: string;
+}
+
+const cases: readonly (readonly [string, boolean, Given])[] = [
+  ["every control plane runs what it names", true, {}],
+  ["one is still watched", false, { intents: [watched] }],
+  ["a worker is still watched", true, { intents: [{ ...watched, role: "worker" }] }],
+  ["one runs the version of before", false, { second: runs(1, "v1.13.9") }],
+  ["one is silent", false, { second: silent }],
+  ["one is to boot what is installed", false, { fact: { installed: { version: asked, before: "v1.13.9", bootId: "b" } } }],
+  ["it names another version", false, { word: "v1.13.9" }],
+];
+for (const [what, isOver, { second = runs(1), intents = [], fact = {}, word = asked }] of cases)
+  test(`the word for an outage is ${isOver ? "taken off" : "left"} where ${what}`, () => {
+    const known = facts({
+      bootstrapDone: founded,
+      machines: [configured("10.0.0.1"), { ...configured("10.0.0.2"), ...fact }],
+      intents,
+    });
+    const assessed = assess(
+      observed({
+        controlPlane: controlPlane(2, { version: asked }, { annotations: { [annotations.approveOutage]: word } }),
+        facts: known,
+        looks: { "10.0.0.1": runs(0), "10.0.0.2": second },
+      }),
+    );
+    assert.equal(outageOver(assessed, known)?.kind, isOver ? "AnswerAnnotation" : undefined);
+  });

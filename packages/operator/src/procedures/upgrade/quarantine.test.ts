@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assess } from "../../assess/assess.ts";
+import { facts, NOW, observed } from "../../testing/builders.ts";
+import { quarantineOf } from "../../record/upgrades.ts";
+import { quarantined } from "./quarantine.ts";
+import type { TalosBuild, UpgradeIntent } from "../../record/upgrades.ts";
+
+const [first, second] = ["1".repeat(64), "2".repeat(64)];
+const intent = (talosBefore: string, schematic?: string): UpgradeIntent => ({
+  what: "Reboot",
+  role: "worker",
+  machine: "demo-workers-10.0.1.1",
+  address: "10.0.1.1",
+  uuid: "",
+  at: NOW,
+  deadline: NOW,
+  why: "",
+  talosBefore,
+  talosVersion: "v1.13.10",
+  ...(schematic === undefined ? {} : { talosSchematic: schematic }),
+});
+
+const cases: readonly (readonly [string, UpgradeIntent, TalosBuild, boolean])[] = [
+  ["a version, with it", intent("v1.13.9"), { version: "v1.13.10" }, true],
+  ["a version, with it in any image", intent("v1.13.9", first), { version: "v1.13.10", schematic: second }, true],
+  ["a version, with no other one", intent("v1.13.9", first), { version: "v1.13.11", schematic: first }, false],
+  ["an image, with it", intent("v1.13.10", first), { version: "v1.13.10", schematic: first }, true],
+  ["an image, with no other one of the same version", intent("v1.13.10", first), { version: "v1.13.10", schematic: second }, false],
+];
+for (const [what, failed, build, isQuarantined] of cases)
+  test(`nothing is begun after the failure of ${what}`, () => {
+    const known = facts();
+    const after = quarantined(assess(observed({ facts: known })), known, failed, "It failed.");
+    assert.equal(quarantineOf(after, build).length > 0, isQuarantined);
+  });

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { assess } from "../../assess/assess.ts";
+import { configured, controlPlane, facts, founded, member, NOW, observed, running } from "../../testing/builders.ts";
+import { settleUpgrade } from "./settle.ts";
+import type { World } from "../../testing/builders.ts";
+import type { Look } from "../../model/look.ts";
+import type { UpgradeIntent } from "../../record/upgrades.ts";
+
+const MINUTE = 60_000;
+const second = "demo-10.0.0.2";
+
+interface Given {
+  readonly count?: number;
+  /** The machine that boots; default the second. */
+  readonly machine?: string;
+  readonly intent?: Partial<UpgradeIntent>;
+  readonly looks?: Readonly<Record<string, Look>>;
+  /** What was read of it: when, and in which boot; default before it booted. */
+  readonly read?: { readonly at: number; readonly bootId: string; readonly version: string };
+  readonly over?: Omit<World, "facts">;
+}
+
+/** What is sent, and what is left of the intent. */
+function decided(given: Given): { readonly sent: readonly string[]; readonly left: UpgradeIntent | undefined; readonly isFailed: boolean } {
+  const { count = 3, machine = second, read = { at: NOW, bootId: "before", version: "v1.13.9" }, looks = {}, over = {} } = given;
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  const address = machine.replace("demo-", "");
+  const intent: UpgradeIntent = {
+    what: "Reboot",
+    role: "controlplane",
+    machine,
+    address,
+    uuid: `uuid-${address}`,
+    at: NOW - 5 * MINUTE,
+    deadline: NOW + 10 * MINUTE,
+    why: "",
+    talosVersion: "v1.13.10",
+    talosBefore: "v1.13.9",
+    bootIdBefore: "before",
+    ...given.intent,
+  };
+  const known = facts({ bootstrapDone: founded, machines: numbers.map((n) => configured(`10.0.0.${n}`)), intents: [intent] });
+  const seen = observed({
+    controlPlane: controlPlane(count, { version: "v1.13.10" }),
+    facts: known,
+    looks: { ...Object.fromEntries(numbers.map((n) => [`10.0.0.${n}`, running(member(n - 1, count))])), ...looks },
+    watchedSince: NOW - 30 * MINUTE,
+    configs: new Map([
+      [
+        machine,
+        {
+          kind: "known",
+          ...read,
+          settings: "others",
+          activeHash: "",
+          changes: [],
+          onDisk: "wanted",
+          talos: { isStaged: false, manufacturer: "", product: "" },
+        },
+      ],
+    ]),
+    ...over,
+  });
+  const actions = settleUpgrade.decide(assess(seen))?.actions ?? [];
+  const written = actions.find((action) => action.kind === "WriteRecord")?.facts ?? known;
+  return {
+    sent: actions.filter(({ kind }) => kind !== "WriteRecord").map(({ kind }) => kind),
+    left: written.intents.find((one): one is UpgradeIntent => one.machine === machine),
+    isFailed: written.quarantine !== undefined,
+  };
+}
+
+describe("a machine that is to boot another Talos", () => {
+  test("boots", () => assert.deepEqual(decided({}).sent, ["RebootMachine"]));
+
+  test("has the leadership of etcd go first, where somebody can take it", () => {
+    const first = { machine: "demo-10.0.0.1" };
+    assert.deepEqual(decided(first).sent, ["ForfeitLeadership"]);
+    assert.deepEqual(decided({ ...first, count: 1 }).sent, ["RebootMachine"]);
+  });
+
+  test("waits when another control plane stopped being ready after that was written down", () => {
+    const looks = { "10.0.0.3": running(member(2, 3), { ready: false }) };
+    assert.deepEqual(decided({ looks }).sent, []);
+  });
+
+  test("is not judged by what was read of it before that was written down", () => {
+    const { sent, left, isFailed } = decided({ read: { at: NOW - 6 * MINUTE, bootId: "earlier", version: "v1.13.9" } });
+    assert.deepEqual([sent, left?.what, isFailed], [[], "Reboot", false]);
+  });
+});
+
+describe("a machine that runs the Talos that was asked for", () => {
+  const read = { at: NOW, bootId: "after", version: "v1.13.10" };
+  const well: Look = running(member(1, 3), { version: "v1.13.10" });
+  const unwell: Look = running(member(1, 3), { version: "v1.13.10", ready: false });
+
+  test("has its bake time begin, and begin anew after it was unwell in it", () => {
+    assert.equal(decided({ read, looks: { "10.0.0.2": well } }).left?.provenAt, NOW);
+    const { left } = decided({ read, looks: { "10.0.0.2": unwell }, intent: { provenAt: NOW - 5_000 } });
+    assert.ok(left !== undefined && left.provenAt === undefined);
+  });
+
+  test("is done when it was well for its bake time, and not while nobody knows that", () => {
+    const given = { read, looks: { "10.0.0.2": well }, intent: { provenAt: NOW - 20_000 } };
+    assert.equal(decided({ ...given, over: { baking: new Set() } }).left, undefined);
+    assert.equal(decided({ ...given, over: { baking: new Set([second]) } }).left?.what, "Reboot");
+    assert.equal(decided(given).left?.what, "Reboot");
+  });
+});
