@@ -8,6 +8,6 @@ test("a trouble of etcd is named by its word, or refused with those that there a
   for (const word of ["", "FULL", "constructor"])
     assert.throws(
       () => etcdTroubleOf(word),
-      (thrown) => thrown instanceof CliError && thrown.exitCode === 2 && thrown.remedy?.includes("corrupt-majority") === true,
+      (thrown) => thrown instanceof CliError && thrown.exitCode === 2 && thrown.remedy.includes("corrupt-majority"),
     );
 });
