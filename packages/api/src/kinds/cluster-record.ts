@@ -33,6 +33,20 @@ const machineIdentity = object(identityFields, { description: "One machine." });
 export interface MachineIdentity extends Infer<typeof machineIdentity> {}
 const machineIdentityField: Field<MachineIdentity, false> = machineIdentity;
 
+/** What another boot slot of a machine holds. */
+const installedTalosFields = {
+  version: required(string({ description: "Talos that its next boot starts.", maxLength: 64 })),
+  schematic: string({
+    description: "Schematic that it was built from; none = from none; absent where the name of its image tells none.",
+    maxLength: 64,
+  }),
+  image: string({ description: "Installer that it came from, where the name of that tells no schematic.", maxLength: 512 }),
+  before: required(string({ description: "Talos that it ran when that was installed, which the other boot slot keeps.", maxLength: 64 })),
+  bootId: required(
+    string({ description: "Boot id of the machine when it was installed: another one shows that it has booted.", maxLength: 64 }),
+  ),
+};
+
 const knownMachine = object(
   {
     ...identityFields,
@@ -93,23 +107,13 @@ const knownMachine = object(
         "Installer that the last upgrade took, where its name tells no schematic: what the machine runs does not tell it either.",
       maxLength: 512,
     }),
-    installedTalos: object(
-      {
-        version: required(string({ description: "Talos that its next boot starts.", maxLength: 64 })),
-        schematic: string({
-          description: "Schematic that it was built from; none = from none; absent where the name of its image tells none.",
-          maxLength: 64,
-        }),
-        image: string({ description: "Installer that it came from, where the name of that tells no schematic.", maxLength: 512 }),
-        before: required(
-          string({ description: "Talos that it ran when that was installed, which the other boot slot keeps.", maxLength: 64 }),
-        ),
-        bootId: required(
-          string({ description: "Boot id of the machine when it was installed: another one shows that it has booted.", maxLength: 64 }),
-        ),
-      },
-      { description: "A Talos that is installed on the machine and not booted yet: nothing is installed over it." },
-    ),
+    installedTalos: object(installedTalosFields, {
+      description: "A Talos that is installed on the machine and not booted yet: nothing is installed over it.",
+    }),
+    installingTalos: object(installedTalosFields, {
+      description:
+        "A Talos that was to be installed in this boot of the machine, of which nobody saw how that ended: where one is on it later, it is this one.",
+    }),
   },
   { description: "A machine that belongs, or ever belonged, to the cluster." },
 );

@@ -128,6 +128,8 @@ export interface MachineFact {
   readonly talosImage?: string;
   /** A Talos that is on the machine and not booted yet. */
   readonly installed?: InstalledFact;
+  /** One that was to be installed in this boot, and nobody saw how that ended: where one is on the machine later, it is this one. */
+  readonly installing?: InstalledFact;
 }
 
 /** A Talos that the next boot of a machine starts. */

@@ -196,6 +196,7 @@ function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {
     ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: ms(machine.defragmentedAt) }),
     ...(machine.talosImage === undefined ? {} : { talosImage: machine.talosImage }),
     ...(machine.installedTalos === undefined ? {} : { installed: machine.installedTalos }),
+    ...(machine.installingTalos === undefined ? {} : { installing: machine.installingTalos }),
   };
 }
 
@@ -224,6 +225,7 @@ export function printMachine(machine: MachineFact): KnownMachine {
     ...(machine.defragmentedAt === undefined ? {} : { defragmentedAt: time(machine.defragmentedAt) }),
     ...(machine.talosImage === undefined ? {} : { talosImage: machine.talosImage }),
     ...(machine.installed === undefined ? {} : { installedTalos: machine.installed }),
+    ...(machine.installing === undefined ? {} : { installingTalos: machine.installing }),
   };
 }
 

@@ -22,7 +22,13 @@ interface Given {
 }
 
 /** What is sent, and what is left of the intent. */
-function decided(given: Given): { readonly sent: readonly string[]; readonly left: UpgradeIntent | undefined; readonly isFailed: boolean } {
+function decided(given: Given): {
+  readonly sent: readonly string[];
+  readonly left: UpgradeIntent | undefined;
+  readonly isFailed: boolean;
+  readonly installing: string | undefined;
+  readonly image: string | undefined;
+} {
   const { count = 3, machine = second, read = { at: NOW, bootId: "before", version: "v1.13.9" }, looks = {}, over = {} } = given;
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   const address = machine.replace("demo-", "");
@@ -68,8 +74,42 @@ function decided(given: Given): { readonly sent: readonly string[]; readonly lef
     sent: actions.filter(({ kind }) => kind !== "WriteRecord").map(({ kind }) => kind),
     left: written.intents.find((one): one is UpgradeIntent => one.machine === machine),
     isFailed: written.quarantine !== undefined,
+    installing: written.machines.find(({ name }) => name === machine)?.installing?.version,
+    image: written.machines.find(({ name }) => name === machine)?.talosImage,
   };
 }
+
+describe("a machine on which another Talos is installed", () => {
+  const installing = { what: "InstallTalos", deadline: NOW - MINUTE } as const;
+
+  test("has it perhaps when nobody saw how that ended, in the same boot", () => {
+    const { left, installing: later, isFailed } = decided({ intent: installing });
+    assert.deepEqual([left, later, isFailed], [undefined, "v1.13.10", false]);
+  });
+
+  test("does not have it when it was booted meanwhile", () => {
+    const { left, installing: later } = decided({ intent: installing, read: { at: NOW, bootId: "after", version: "v1.13.9" } });
+    assert.deepEqual([left, later], [undefined, undefined]);
+  });
+});
+
+describe("a machine that was upgraded", () => {
+  const done = (intent: Partial<UpgradeIntent>): ReturnType<typeof decided> =>
+    decided({
+      intent: { provenAt: NOW - MINUTE, ...intent },
+      read: { at: NOW, bootId: "after", version: "v1.13.10" },
+      looks: { "10.0.0.2": running(member(1, 3), { version: "v1.13.10" }) },
+      over: { baking: new Set() },
+    });
+
+  test("is known by the name of its image, where that tells no schematic", () => {
+    const talosImage = "registry.example.org/own/installer:v1.13.10";
+    const { left, image } = done({ talosImage });
+    assert.deepEqual([left, image], [undefined, talosImage]);
+  });
+
+  test("is known by what it shows otherwise", () => assert.deepEqual([done({}).left, done({}).image], [undefined, undefined]));
+});
 
 describe("a machine that is to boot another Talos", () => {
   test("boots", () => assert.deepEqual(decided({}).sent, ["RebootMachine"]));

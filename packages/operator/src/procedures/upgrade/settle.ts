@@ -24,7 +24,8 @@ import { ARRIVES_MS, WELL_WITHIN_MS } from "./times.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { Rule } from "../../model/decision.ts";
-import type { ClusterFacts } from "../../model/record.ts";
+import { withLateInstallations } from "./late-installations.ts";
+import type { ClusterFacts, InstalledFact } from "../../model/record.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 
 /** How a step of an upgrade goes on. */
@@ -61,6 +62,7 @@ export const settleUpgrade: Rule = {
       if (step.kind === "act") actions.push(...step.actions);
       else next = taken(assessed, next, intent, step);
     }
+    next = withLateInstallations(assessed, next);
     const { resourceVersion } = seen.record.value;
     if (next !== facts) actions.unshift({ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "UpgradeSettled" });
     return actions.length === 0 ? undefined : { actions: onceOnly(actions) };
@@ -97,11 +99,12 @@ function stepOf(assessed: Assessment, intent: UpgradeIntent): Step {
 /** An installation is over when META says so; nobody sees an installer that runs. */
 function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const { seen } = assessed;
-  const { machine, talosVersion, talosBefore, talosSchematic, talosImage, bootIdBefore = "" } = intent;
+  const { machine, talosVersion, talosBefore, bootIdBefore = "" } = intent;
   const end = (reason: Ending["reason"], message: string, fact?: Ending["fact"]): Step => ({
     kind: "end",
     ending: { reason, message, ...(fact === undefined ? {} : { fact }) },
   });
+  const unseen: Ending["fact"] = (before) => ({ ...before, installing: broughtBy(intent) });
   const why = notSent(seen, "InstallTalos", intent);
   if (why !== undefined) return end("HeldBack", `Nothing was sent to ${machine}: ${why}.`);
   const over = seen.sent.get(`InstallTalosEnded/${machine}`);
@@ -115,24 +118,29 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const isOver = seen.now > intent.deadline;
   if (config === undefined)
     return isOver && seen.now > intent.deadline + ARRIVES_MS
-      ? end("NotHeardOf", `${machine} does not tell how the installation ended.`)
+      ? end("NotHeardOf", `${machine} does not tell how the installation ended.`, unseen)
       : wait;
   if (config.bootId !== bootIdBefore)
     return end("NotHeardOf", `${machine} was booted while Talos was installed, and runs ${config.version}.`);
   if (config.talos?.fallback !== undefined)
     return end("Installed", `Talos ${talosVersion} is installed on ${machine}, beside ${talosBefore}.`, (before) => ({
-      ...before,
-      installed: {
-        version: talosVersion,
-        ...(talosSchematic === undefined ? {} : { schematic: talosSchematic }),
-        ...(talosImage === undefined ? {} : { image: talosImage }),
-        before: talosBefore,
-        bootId: bootIdBefore,
-      },
+      ...withoutInstalled(before),
+      installed: broughtBy(intent),
     }));
   if (isOver && config.at > intent.deadline)
-    return end("NotHeardOf", `Nothing was seen of the installation on ${machine} by its deadline.`);
+    return end("NotHeardOf", `Nothing was seen of the installation on ${machine} by its deadline.`, unseen);
   return wait;
+}
+
+/** What an installation brings, once it is through. */
+function broughtBy({ talosVersion, talosBefore, talosSchematic, talosImage, bootIdBefore = "" }: UpgradeIntent): InstalledFact {
+  return {
+    version: talosVersion,
+    ...(talosSchematic === undefined ? {} : { schematic: talosSchematic }),
+    ...(talosImage === undefined ? {} : { image: talosImage }),
+    before: talosBefore,
+    bootId: bootIdBefore,
+  };
 }
 
 function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
@@ -172,11 +180,14 @@ function fellBackWords({ talosVersion, talosBefore, talosSchematic }: UpgradeInt
     : `it booted ${talosBefore} again by itself after Talos ${talosVersion} was started.`;
 }
 
-const withoutInstalled: NonNullable<Ending["fact"]> = ({ installed: _installed, ...rest }) => rest;
+const withoutInstalled: NonNullable<Ending["fact"]> = ({ installed: _installed, installing: _installing, ...rest }) => rest;
 
 /** What it was upgraded from is known by its name alone, where that tells no schematic. */
 function upgradedBy({ talosImage }: UpgradeIntent): NonNullable<Ending["fact"]> {
-  return ({ installed: _installed, talosImage: _before, ...rest }) => (talosImage === undefined ? rest : { ...rest, talosImage });
+  return (fact) => {
+    const { talosImage: _before, ...rest } = withoutInstalled(fact);
+    return talosImage === undefined ? rest : { ...rest, talosImage };
+  };
 }
 
 /** It shows everything: done when it has done so for the bake time. */
