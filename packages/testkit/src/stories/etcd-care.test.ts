@@ -208,6 +208,22 @@ describe("a member whose file has more free pages than content", () => {
       assert.deepEqual(sentTo(world, "EtcdDefragment"), ["EtcdDefragment 10.5.0.3"]);
     }));
 
+  test("is the one that the control plane names, where its cluster names another one, and that is told", () =>
+    ready(3, async (world) => {
+      const database = databaseOf(world);
+      database.put(20_000_000);
+      database.erase(10_000_000);
+      database.compact();
+      await world.annotate(kinds.cluster, annotations.defragment, "demo-10.5.0.2");
+      await world.annotate(kinds.controlPlane, annotations.defragment, "demo-10.5.0.3");
+      const named = async (): Promise<unknown> => (await world.get(kinds.controlPlane))?.metadata?.annotations?.[annotations.defragment];
+      await world.until("answered", async () => (await named()) === undefined, 120);
+      await world.time.advance(120_000);
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), ["EtcdDefragment 10.5.0.3"]);
+      const told = (await world.condition(kinds.cluster, "FieldNotSupported"))?.message ?? "";
+      assert.match(told, /annotation talos-operator\.dev\/defragment \(it acts on TalosControlPlane demo: set it there\)/);
+    }));
+
   test("that has grown meanwhile is done when its member has answered, and until then nobody is told that all is carried out", () =>
     ready(3, async (world) => {
       const database = databaseOf(world);

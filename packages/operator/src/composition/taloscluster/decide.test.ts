@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { conditionFor, rfc3339 } from "@talos-operator/api";
+import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { controlPlane, NOW, worker } from "../../testing/builders.ts";
 import { childrenOf, decideCluster } from "./decide.ts";
@@ -162,6 +162,19 @@ test("cluster: a word that only its control plane hears is told to be in the wro
   const { conditions } = decideCluster({ ...none, cluster: annotated }, FINALIZER);
   const told = conditions.find(({ type }) => type === "FieldNotSupported")?.message ?? "";
   assert.match(told, /: the annotation talos-operator\.dev\/adopt \(it acts on TalosControlPlane demo: set it there\)\.$/);
+});
+
+test("cluster: a word on it is heard, told to be in the wrong place, or for objects of other kinds", () => {
+  const { reconcileMode, importBundle, snapshotBeforeRisk, ...others } = annotations;
+  const heard = [reconcileMode, importBundle, snapshotBeforeRisk];
+  const { machinesWiped, takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo } = others;
+  const ofOthers = [machinesWiped, takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo];
+  const told = (word: string): boolean => {
+    const { conditions } = decideCluster({ ...none, cluster: cluster(inline, { annotations: { [word]: "x" } }) }, FINALIZER);
+    return conditions.find(({ type }) => type === "FieldNotSupported")?.message.includes(word) === true;
+  };
+  const silent = Object.values(annotations).filter((word) => !told(word));
+  assert.deepEqual(silent.toSorted(), [...heard, ...ofOthers].toSorted());
 });
 
 test("cluster: it is not settled while settings of its machines are being changed", () => {
