@@ -75,7 +75,10 @@ describe("the demo, with genuine clients", () => {
     const names = await kubectl("get", "talos", "-o", "name");
     for (const kind of ["clusterrecord", "taloscluster", "taloscontrolplane", "talosworker", "talosmachine"])
       assert.match(names, new RegExp(`^${kind}\\.`, "m"));
-    assert.match(await kubectl("get", "talosmachines", "-o", "wide"), /^NAME.*\sROLE\s+READY\s+UPGRADE\s+CLUSTER\s+POOL\s+NODE\s+STAGE\s+TO\n/);
+    assert.match(
+      await kubectl("get", "talosmachines", "-o", "wide"),
+      /^NAME.*\sROLE\s+READY\s+UPGRADE\s+CLUSTER\s+POOL\s+NODE\s+STAGE\s+TO\n/,
+    );
     const workers = await kubectl("get", "talosmachines", "-l", "talos-operator.dev/role=worker", "-o", "name");
     assert.equal(workers.trim().split("\n").length, 3);
   });
