@@ -1,4 +1,6 @@
 import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
+import { elapsedMs } from "../elapsed.ts";
+import { isReadyNode } from "../assess/machine-state.ts";
 import { despiteCorrupt, despiteFull, projectWithout, settled } from "../assess/quorum.ts";
 import { outageWord } from "./approved-outage.ts";
 import { rankOf } from "./reasons.ts";
@@ -69,8 +71,26 @@ function heldBySomebody(assessed: Assessment, facts: ClusterFacts, bid: SlotBid)
     const { machine, backup, deadline } = facts.snapshot;
     return { kind: "snapshot", machine, backup, until: deadline };
   }
-  return bid.under === undefined ? heldByDrain(assessed, bid) : undefined;
+  return bid.under === undefined ? (heldByRejoining(assessed, bid) ?? heldByDrain(assessed, bid)) : undefined;
 }
+
+/**
+ * One that joined etcd anew boots, and its intent has ended before it is back: while the alarm of its former data stands no kubelet can say that its Node is ready.
+ */
+function heldByRejoining({ seen, machines }: Assessment, { machine, why }: SlotBid): SlotHolder | undefined {
+  if (rankOf(why) <= rankOf("cure")) return undefined;
+  const booting = machines.find((one) => {
+    const { name, role } = one.declared;
+    const sent = seen.sent.get(`RejoinEtcd/${name}`);
+    return (
+      role === "controlplane" && name !== machine && sent !== undefined && elapsedMs(sent.at, seen.now) < COMES_BACK_MS && !isReadyNode(one)
+    );
+  });
+  return booting === undefined ? undefined : { kind: "effect", machine: booting.declared.name, what: "ReplaceMember" };
+}
+
+/** From the boot of a machine that joins etcd anew until its Node is ready; one that takes longer holds up nobody any more. Milliseconds. */
+const COMES_BACK_MS = 20 * 60_000;
 
 /** A control plane that is listed is drained for a boot, into another Talos or not, one that is not because it leaves. */
 function heldByDrain({ seen, machines, former }: Assessment, { machine, why }: SlotBid): SlotHolder | undefined {

@@ -61,6 +61,8 @@ const isFullOfContent = befalls("content reaches the quota, and a person deletes
     world.trace("a person deletes objects, and compacts");
     databaseOf(world)?.erase(1_700_000_000);
     databaseOf(world)?.compact();
+    // What a compaction freed is told as of the next write, and without room deletes are all that is written.
+    databaseOf(world)?.erase(1);
   });
 });
 
