@@ -31,6 +31,8 @@ interface Given {
   readonly asks?: string;
   /** What people say of an outage. */
   readonly outage?: string;
+  /** How long ago the second was booted to join etcd anew, and whether its Node is ready. Milliseconds. */
+  readonly rejoins?: { readonly agoMs: number; readonly isReady: boolean };
 }
 
 const three = [member(0, 3), member(1, 3), member(2, 3)];
@@ -40,13 +42,16 @@ const joining = three.map((etcd) => ({
 }));
 const snapshot = { machine: name(2), backup: "default/nightly", deadline: NOW + 60_000 };
 
-function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true, riskWord, asks, outage }: Given): {
+function world({ etcds = three, facts: over = {}, left = [], draining = [], mayDisturb = true, riskWord, asks, outage, rejoins }: Given): {
   readonly seen: Observed;
   readonly known: ClusterFacts;
 } {
   const known = facts({ bootstrapDone: founded, machines: etcds.map((_, index) => configured(`10.0.0.${index + 1}`)), ...over });
   const looks: Record<string, Look> = Object.fromEntries(
-    etcds.map((etcd, index) => [`10.0.0.${index + 1}`, etcd === undefined ? silent : running(etcd)]),
+    etcds.map((etcd, index) => [
+      `10.0.0.${index + 1}`,
+      etcd === undefined ? silent : running(etcd, index === 1 && rejoins?.isReady === false ? { stage: "booting" } : {}),
+    ]),
   );
   const drain = { startedAt: NOW, askedAt: NOW, ranMs: 0, unreachableMs: 0, state: undefined };
   const all = observed({
@@ -59,6 +64,9 @@ function world({ etcds = three, facts: over = {}, left = [], draining = [], mayD
     looks,
     mayDisturb,
     ...(riskWord === undefined ? {} : { riskWord }),
+    ...(rejoins === undefined
+      ? {}
+      : { sent: new Map([[`RejoinEtcd/${name(2)}`, { at: NOW - rejoins.agoMs, outcome: "answered" as const, detail: "" }]]) }),
     drains: new Map(draining.map((n) => [name(n), drain])),
   });
   const hasLeft = ({ declared }: Observed["machines"][number]): boolean => left.some((n) => declared.name === name(n));
@@ -89,6 +97,15 @@ const approvals: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder
     { why: "upgrade" },
     "quorum",
   ],
+];
+
+const rejoining: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [
+  ["one beside another that joins etcd anew and boots", { rejoins: { agoMs: 30_000, isReady: false } }, {}, "effect"],
+  ["another Talos beside it", { rejoins: { agoMs: 30_000, isReady: false } }, { why: "upgrade" }, "effect"],
+  ["a dead one beside it", { rejoins: { agoMs: 30_000, isReady: false } }, { why: "replace" }, "granted"],
+  ["that one itself", { rejoins: { agoMs: 30_000, isReady: false } }, { machine: name(2), member: memberId(2) }, "granted"],
+  ["one beside another that is back", { rejoins: { agoMs: 30_000, isReady: true } }, {}, "granted"],
+  ["one beside another that never came back", { rejoins: { agoMs: 21 * 60_000, isReady: false } }, {}, "granted"],
 ];
 
 const cases: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [
@@ -177,6 +194,7 @@ const cases: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["ki
     "quorum",
   ],
   ...approvals,
+  ...rejoining,
   ["one of two, for another Talos", { asks: "v1.13.10", etcds: [member(0, 2), member(1, 2)] }, { why: "upgrade" }, "quorum"],
   ["a dead one, whatever is required", { left: [1], riskWord: "required" }, { why: "replace" }, "granted"],
   [
