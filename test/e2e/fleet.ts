@@ -95,9 +95,10 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
         .filter((name) => name.endsWith(".json"))
         .map((name) => json("etcd", name)),
     effects: (...addresses) =>
+      // The last line may not be written to its end.
       readFileSync(callLog, "utf8")
         .split("\n")
-        .filter((line) => line !== "")
+        .slice(0, -1)
         .map((line) => JSON.parse(line) as Call)
         .filter(({ machine, mutating, code }) => mutating && code === 0 && addresses.includes(machine))
         .map(({ path, machine }) => `${path.slice(path.lastIndexOf("/") + 1)} ${machine}`),

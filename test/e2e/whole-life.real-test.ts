@@ -141,6 +141,8 @@ describe("five clusters in the middle of their lives, and a leader that is kille
     await fleet.kubectl("patch", "talosworker", "taken-pool", "--type=merge", "-p", value);
     const [worker = ""] = taken.workers;
     await until("the setting is kept", () => /example\.org\/rack: r1/.test(fleet.machine(worker).config.persisted ?? ""));
+    // A call is logged once it is answered, which is after the machine keeps what it brought.
+    await until("the calls are logged", () => effectsSince(taken).length >= 2);
     assert.deepEqual(effectsSince(taken), [`ApplyConfiguration ${worker}`, `ApplyConfiguration ${worker}`]);
   });
 
