@@ -37,12 +37,22 @@ interface Made {
   /** What it was taken before; `undefined` = its schedule asked for it. */
   readonly before?: string | undefined;
   readonly by?: string;
+  /** Where it is stored. Default: where its schedule stores now. */
+  readonly storage?: TalosEtcdBackup["spec"]["backupStorage"];
   readonly name?: string;
   readonly state?: "stored" | "disproved" | "failed" | "waiting" | "running" | "once" | "twice";
   readonly isGoing?: boolean;
 }
 
-function backup({ agoMs = MINUTE, before, by = "a", name = "b", state = "stored", isGoing }: Made): TalosEtcdBackup {
+function backup({
+  agoMs = MINUTE,
+  before,
+  by = "a",
+  name = "b",
+  state = "stored",
+  storage = { directory: {} },
+  isGoing,
+}: Made): TalosEtcdBackup {
   const at = rfc3339(NOW - agoMs);
   const condition = (type: string, status: "True" | "False", reason: string, message: string) => ({
     type,
@@ -77,7 +87,7 @@ function backup({ agoMs = MINUTE, before, by = "a", name = "b", state = "stored"
         { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosEtcdBackupSchedule", name: by, uid: `uid-${by}`, controller: true },
       ],
     },
-    spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: { directory: {} } },
+    spec: { talosControlPlaneRef: { name: "demo" }, backupStorage: storage },
     ...(status[state] === undefined ? {} : { status: status[state] }),
   };
 }
@@ -118,6 +128,7 @@ function answer(given: Given): BeforeRisk {
   return snapshotBefore(seen, known, given.machines ?? [one]);
 }
 
+const elsewhere = { directory: { path: "elsewhere" } };
 const required = { word: "required" } as const;
 type Want = readonly [BeforeRisk["reason"], "goes" | "waits" | "asks"];
 const cases: readonly (readonly [string, Given, Want])[] = [
@@ -209,6 +220,26 @@ const cases: readonly (readonly [string, Given, Want])[] = [
     "one that failed five minutes ago, and is required",
     { ...required, backups: [{ before: one, state: "failed", agoMs: 5 * MINUTE }] },
     ["StoreFails", "asks"],
+  ],
+  [
+    "one that failed just now where the schedule stores no more, and is required",
+    { ...required, backups: [{ before: one, state: "failed", storage: elsewhere }] },
+    ["StoreFails", "asks"],
+  ],
+  [
+    "one that failed twice where the schedule stores no more, and is required",
+    { ...required, backups: [{ before: one, state: "twice", storage: elsewhere }] },
+    ["SnapshotAwaited", "asks"],
+  ],
+  [
+    "one that runs where the schedule stores no more, and is required",
+    { ...required, backups: [{ before: one, state: "running", storage: elsewhere }] },
+    ["SnapshotAwaited", "waits"],
+  ],
+  [
+    "one that failed once where the schedule stores no more",
+    { backups: [{ before: one, state: "once", storage: elsewhere }] },
+    ["SnapshotAwaited", "waits"],
   ],
   ["one of which a proof failed, and is required", { ...required, backups: [{ before: one, state: "disproved" }] }, ["StoreFails", "asks"]],
   [

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import {
   annotations,
   controllerOf,
@@ -11,6 +12,7 @@ import {
 } from "@talos-operator/api";
 import type { TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
+import { repeated } from "../controllers/shared/written-fields.ts";
 import { takingOf } from "./snapshot-taking.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";
@@ -113,8 +115,11 @@ function answerOf(asked: Asked): BeforeRisk {
   if (open === undefined) return wanted(asked, store, undefined);
   const why = failureOf(open, asked);
   const { name } = open.metadata;
+  // A store that was corrected is tried at once. One that was not tried yet gets the new one from its schedule.
+  if (isRequired && open.status?.run === undefined && (open.status?.attempts ?? 0) > 0 && !isStoredAs(open, store))
+    return wanted(asked, store, why === undefined ? undefined : `${name}: ${why}`);
   if (why === undefined) {
-    const ready = findCondition(open.status?.conditions, "Ready")?.message ?? "it has not begun.";
+    const ready = saidBy(open, "Ready") ?? "It has not begun.";
     return {
       reason: "SnapshotAwaited",
       holds: true,
@@ -136,6 +141,11 @@ function answerOf(asked: Asked): BeforeRisk {
 /** The store of a schedule is used while nobody paused it. */
 export function isStoreOf({ metadata, spec }: TalosEtcdBackupSchedule): boolean {
   return spec.paused !== true && metadata.deletionTimestamp === undefined && reconcileModeOf(metadata) === "reconcile";
+}
+
+/** The schedule would store it at the same place, with the same keys. */
+function isStoredAs({ spec }: TalosEtcdBackup, store: TalosEtcdBackupSchedule): boolean {
+  return isDeepStrictEqual(spec.backupStorage, store.spec.backupTemplate.spec.backupStorage);
 }
 
 function withoutStore({ seen, whom, happens, isRequired }: Asked): BeforeRisk {
@@ -172,7 +182,7 @@ function wanted(
       failure === undefined
         ? `Before these ${happens}, a snapshot of etcd is taken with the store of TalosEtcdBackupSchedule ${schedule}: ${whom}.`
         : `A snapshot of etcd is ${isRequired ? "required" : "preferred"} before these ${happens}, and is asked for anew: ${whom}. ${failure}`,
-    ...(pauseMs > 0 ? {} : { take: { name, attempt, schedule, ifUid: store.metadata.uid ?? "", machines } }),
+    ...(pauseMs > 0 ? {} : { take: { name, attempt, schedule, ifUid: store.metadata.uid ?? "", machines, happens } }),
   };
 }
 
@@ -225,13 +235,19 @@ function changesMembers(action: string): boolean {
 }
 
 /** Why it is waited for no longer; `undefined` = it is. */
-function failureOf({ metadata, status }: TalosEtcdBackup, { seen, isRequired }: Asked): string | undefined {
-  const said = findCondition(status?.conditions, "Ready")?.message ?? "Nobody says why.";
+function failureOf(backup: TalosEtcdBackup, { seen, isRequired }: Asked): string | undefined {
+  const { metadata, status } = backup;
+  const said = saidBy(backup, "Ready") ?? "Nobody says why.";
   if (hasFailed(status)) return said;
-  if (isStored(status)) return findCondition(status?.conditions, "Proved")?.message ?? said;
+  if (isStored(status)) return saidBy(backup, "Proved") ?? said;
   if (isRequired || status?.run !== undefined) return undefined;
   if ((status?.attempts ?? 0) >= TRIES) return said;
   return seen.now - Date.parse(metadata.creationTimestamp ?? "") >= BEGINS_WITHIN_MS
     ? `It could not be taken within ten minutes. ${said}`
     : undefined;
+}
+
+function saidBy({ kind, metadata, status }: TalosEtcdBackup, type: "Ready" | "Proved"): string | undefined {
+  const message = findCondition(status?.conditions, type)?.message;
+  return message === undefined ? undefined : repeated(message, `${kind}/${metadata.name}`);
 }

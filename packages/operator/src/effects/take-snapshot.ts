@@ -50,7 +50,7 @@ export const takeSnapshot = defineEffect("TakeSnapshot", {
         seen.controlPlane,
         "Reconciling",
         "TakeSnapshot",
-        `Before ${action.machines.join(", ")} leave: TalosEtcdBackup ${action.name}.`,
+        `Before these ${action.happens}: ${action.machines.join(", ")}. A snapshot of etcd is taken, TalosEtcdBackup ${action.name}.`,
       );
     } catch (thrown) {
       if (!isAlreadyExists(thrown)) {
@@ -62,10 +62,10 @@ export const takeSnapshot = defineEffect("TakeSnapshot", {
     }
     session.noteSent(key, "answered", "");
   },
-  step: ({ machines, schedule }) =>
+  step: ({ machines, schedule, happens }) =>
     stored(
       machines.join(", "),
-      (named) => `Take a snapshot of etcd with the store of TalosEtcdBackupSchedule ${schedule}, before these leave: ${named}.`,
+      (named) => `Take a snapshot of etcd with the store of TalosEtcdBackupSchedule ${schedule}, before these ${happens}: ${named}.`,
     ),
   afterwards: (seen, action) => withSnapshot(seen, (schedule) => asTaken(snapshotFrom(schedule, action, seen), seen.now), action),
 });

@@ -66,6 +66,8 @@ export interface WantedSnapshot {
   readonly schedule: string;
   readonly ifUid: string;
   readonly machines: readonly MachineName[];
+  /** To them after it, for people. */
+  readonly happens: "leave" | "are upgraded";
 }
 
 /** What one pass does about machines that leave: facts to store first, then actions, and what is said. */

@@ -138,6 +138,7 @@ const takeSnapshot = (ifUid: string | undefined): Action => ({
   schedule: "nightly",
   ifUid: ifUid ?? "",
   machines: ["demo-10.0.0.1", "demo-10.0.0.2"],
+  happens: "leave",
 });
 
 describe("making keys", () => {

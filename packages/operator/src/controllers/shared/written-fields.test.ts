@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { written } from "./written-fields.ts";
+import { repeated, written } from "./written-fields.ts";
 import type { WrittenFields } from "./written-fields.ts";
 
 const ofCluster: WrittenFields = { spec: "spec.controlPlane", "spec.ips": "spec.ips" };
@@ -49,3 +49,9 @@ for (const { name, fields, says, want } of cases)
   test(`written fields: a field of a pool ${name}`, () => {
     assert.equal(written(says, fields), want);
   });
+
+test("written fields: a field of another object stays one when a pool repeats what that says, and a cluster what the pool says", () => {
+  const ofPool = `It waits. ${repeated("spec.backupStorage.s3.endpoint: http.", "TalosEtcdBackup/nightly-1")} See spec.version.`;
+  const want = "It waits. TalosEtcdBackup/nightly-1 spec.backupStorage.s3.endpoint: http. See spec.controlPlane.version.";
+  assert.equal(written(ofPool, ofCluster), want);
+});

@@ -4,8 +4,8 @@
  */
 export type WrittenFields = Readonly<Record<string, string>>;
 
-/** A field of the object that speaks. `a.spec.b`, and `TalosMachine/x spec.b` of a TalosMachine that a person made, are another's. */
-const OWN_FIELD = /(?<![\w.]|\bTalosMachine\/\S+ )spec(?:\.\w+)+/g;
+/** A field of the object that speaks. `a.spec.b`, and `TalosMachine/x spec.b`, are another's. */
+const OWN_FIELD = /(?<![\w.]|\bTalos\w+\/\S+ )spec(?:\.\w+)+/g;
 
 /** What a pool says, with the fields where the person wrote them. */
 export function written(message: string, fields: WrittenFields = {}): string {
@@ -14,4 +14,9 @@ export function written(message: string, fields: WrittenFields = {}): string {
     const [from, to] = byLength.find(([field]) => path === field || path.startsWith(`${field}.`)) ?? ["", ""];
     return to + path.slice(from.length);
   });
+}
+
+/** What another object says of itself, to be repeated by a pool. @param object its kind and name, as in `TalosEtcdBackup/nightly-1` */
+export function repeated(message: string, object: string): string {
+  return message.replaceAll(OWN_FIELD, (path) => `${object} ${path}`);
 }
