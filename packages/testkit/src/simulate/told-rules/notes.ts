@@ -5,7 +5,8 @@ import { conditionOf, type ToldObject, type ToldPool } from "./told.ts";
 /** W16 a note about an ignored field stands where the person wrote the field: on the TalosCluster that describes the pool, too. */
 const notes: ToldRule = {
   id: "W16",
-  toleranceMs: WRITTEN_MS,
+  // A condition that is no turn waits for 8 s at most where more was told just before.
+  toleranceMs: WRITTEN_MS + 8_000,
   judge({ pools, clusters }, broken) {
     for (const cluster of clusters) {
       if (cluster.kind !== "TalosCluster" || conditionOf(cluster, "FieldNotSupported") !== undefined) continue;
