@@ -32,7 +32,7 @@ interface Given {
   /** What people say of an outage. */
   readonly outage?: string;
   /** How long ago the second was booted to join etcd anew, and whether its Node is ready. Milliseconds. */
-  readonly rejoins?: { readonly agoMs: number; readonly isReady: boolean };
+  readonly rejoins?: { readonly agoMs: number; readonly isReady: boolean; readonly reason?: string };
 }
 
 const three = [member(0, 3), member(1, 3), member(2, 3)];
@@ -46,7 +46,18 @@ function world({ etcds = three, facts: over = {}, left = [], draining = [], mayD
   readonly seen: Observed;
   readonly known: ClusterFacts;
 } {
-  const known = facts({ bootstrapDone: founded, machines: etcds.map((_, index) => configured(`10.0.0.${index + 1}`)), ...over });
+  const known = facts({
+    bootstrapDone: founded,
+    machines: etcds.map((_, index) => configured(`10.0.0.${index + 1}`)),
+    ...(rejoins === undefined
+      ? {}
+      : {
+          decisions: [
+            { at: NOW - rejoins.agoMs, action: "CloseReplaceMember", reason: rejoins.reason ?? "Joined", machine: name(2), message: "" },
+          ],
+        }),
+    ...over,
+  });
   const looks: Record<string, Look> = Object.fromEntries(
     etcds.map((etcd, index) => [
       `10.0.0.${index + 1}`,
@@ -64,9 +75,6 @@ function world({ etcds = three, facts: over = {}, left = [], draining = [], mayD
     looks,
     mayDisturb,
     ...(riskWord === undefined ? {} : { riskWord }),
-    ...(rejoins === undefined
-      ? {}
-      : { sent: new Map([[`RejoinEtcd/${name(2)}`, { at: NOW - rejoins.agoMs, outcome: "answered" as const, detail: "" }]]) }),
     drains: new Map(draining.map((n) => [name(n), drain])),
   });
   const hasLeft = ({ declared }: Observed["machines"][number]): boolean => left.some((n) => declared.name === name(n));
@@ -105,6 +113,7 @@ const rejoining: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder
   ["a dead one beside it", { rejoins: { agoMs: 30_000, isReady: false } }, { why: "replace" }, "granted"],
   ["that one itself", { rejoins: { agoMs: 30_000, isReady: false } }, { machine: name(2), member: memberId(2) }, "granted"],
   ["one beside another that is back", { rejoins: { agoMs: 30_000, isReady: true } }, {}, "granted"],
+  ["one beside another that did not join anew", { rejoins: { agoMs: 30_000, isReady: false, reason: "NotBack" } }, {}, "granted"],
   ["one beside another that never came back", { rejoins: { agoMs: 21 * 60_000, isReady: false } }, {}, "granted"],
 ];
 

@@ -71,25 +71,24 @@ function heldBySomebody(assessed: Assessment, facts: ClusterFacts, bid: SlotBid)
     const { machine, backup, deadline } = facts.snapshot;
     return { kind: "snapshot", machine, backup, until: deadline };
   }
-  return bid.under === undefined ? (heldByRejoining(assessed, bid) ?? heldByDrain(assessed, bid)) : undefined;
+  return bid.under === undefined ? (heldByRejoining(assessed, facts, bid) ?? heldByDrain(assessed, bid)) : undefined;
 }
 
 /**
  * One that joined etcd anew boots, and its intent has ended before it is back: while the alarm of its former data stands no kubelet can say that its Node is ready.
  */
-function heldByRejoining({ seen, machines }: Assessment, { machine, why }: SlotBid): SlotHolder | undefined {
+function heldByRejoining({ seen, machines }: Assessment, { decisions }: ClusterFacts, { machine, why }: SlotBid): SlotHolder | undefined {
   if (rankOf(why) <= rankOf("cure")) return undefined;
   const booting = machines.find((one) => {
     const { name, role } = one.declared;
-    const sent = seen.sent.get(`RejoinEtcd/${name}`);
-    return (
-      role === "controlplane" && name !== machine && sent !== undefined && elapsedMs(sent.at, seen.now) < COMES_BACK_MS && !isReadyNode(one)
-    );
+    if (role !== "controlplane" || name === machine || isReadyNode(one)) return false;
+    const joined = decisions.findLast((decision) => decision.machine === name && decision.action === "CloseReplaceMember");
+    return joined?.reason === "Joined" && elapsedMs(joined.at, seen.now) < COMES_BACK_MS;
   });
   return booting === undefined ? undefined : { kind: "effect", machine: booting.declared.name, what: "ReplaceMember" };
 }
 
-/** From the boot of a machine that joins etcd anew until its Node is ready; one that takes longer holds up nobody any more. Milliseconds. */
+/** From when a machine has joined etcd anew until its Node is ready; one that takes longer holds up nobody any more. Milliseconds. */
 const COMES_BACK_MS = 20 * 60_000;
 
 /** A control plane that is listed is drained for a boot, into another Talos or not, one that is not because it leaves. */
