@@ -1,7 +1,9 @@
 import {
   clusterRecordResource,
+  deniedHost,
   findCondition,
   isConditionTrue,
+  parseHost,
   rfc3339,
   talosClusterResource,
   talosControlPlaneResource,
@@ -11,6 +13,7 @@ import {
 import type {
   ClusterRecord,
   Condition,
+  Finding,
   HostOptions,
   TalosCluster,
   TalosControlPlane,
@@ -57,6 +60,7 @@ export interface WhatIfPorts {
   readonly client: KubeClient;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Loopback is also let through where machines of the cluster, or ready ones beside it, are there already: their operator lets it through. */
   readonly hosts: HostOptions;
   /** The objects are deleted, as they are stored, instead of edited. */
   readonly isDeletion?: boolean;
@@ -87,6 +91,26 @@ export async function whatIf(edited: readonly EditedObject[], ports: WhatIfPorts
   return results;
 }
 
+/** With the field where the person wrote it: a TalosCluster describes its pools itself. */
+function writtenAt(
+  findings: readonly Finding[],
+  { isInline, field }: { readonly isInline: boolean; readonly field: string },
+): readonly Finding[] {
+  return isInline ? findings.map((finding) => ({ ...finding, field: finding.field.replace(/^spec\b/, field) })) : findings;
+}
+
+/** Machines on loopback are in use, as in a demo. */
+function hasLoopback(facts: ClusterFacts | undefined, machines: readonly TalosMachine[]): boolean {
+  const inUse = [
+    ...(facts?.machines ?? []).filter((fact) => mayHoldConfig(fact)).map(({ address }) => address),
+    ...machines.filter(({ status }) => isConditionTrue(status?.conditions, "Ready")).map(({ spec }) => spec?.endpoint ?? ""),
+  ];
+  return inUse.some((address) => {
+    const host = parseHost(address);
+    return "kind" in host && deniedHost(host) !== undefined && deniedHost(host, { allowLoopback: true }) === undefined;
+  });
+}
+
 /** Name of the control plane that an object is about; empty = none. */
 function clusterOf(object: EditedObject): string {
   if (object.kind === "TalosControlPlane") return object.metadata.name;
@@ -98,7 +122,7 @@ async function worldOf(
   edited: readonly EditedObject[],
   namespace: string,
   name: string,
-  { client, now, hosts, isDeletion = false }: WhatIfPorts,
+  { client, now, hosts: asked, isDeletion = false }: WhatIfPorts,
 ): Promise<{ readonly seen: Observed; readonly unknown: readonly MachineName[] } | undefined> {
   const key = { namespace, name };
   const [stored, storedCluster, allWorkers, allMachines, record] = await Promise.all([
@@ -143,6 +167,7 @@ async function worldOf(
 
   const seenRecord = record === undefined ? undefined : readRecord(record);
   const facts = seenRecord?.facts;
+  const hosts = { ...asked, allowLoopback: asked.allowLoopback === true || hasLoopback(facts, allMachines.items) };
   const machineObjects = allMachines.items.filter(
     ({ spec }) => spec?.controlPlaneRef?.name === name || workers.some(({ metadata }) => metadata.name === spec?.workerRef?.name),
   );
@@ -179,9 +204,16 @@ async function worldOf(
       }),
     ),
     problems: [
-      ...controlPlaneProblems(controlPlane, [], hosts),
-      ...fixedPropertyProblems(controlPlane, facts),
-      ...workers.flatMap((worker) => workerProblems(worker, controlPlane, [], hosts)),
+      ...writtenAt([...controlPlaneProblems(controlPlane, [], hosts), ...fixedPropertyProblems(controlPlane, facts)], {
+        isInline: cluster?.spec?.controlPlane !== undefined,
+        field: "spec.controlPlane",
+      }),
+      ...workers.flatMap((worker) =>
+        writtenAt(workerProblems(worker, controlPlane, [], hosts), {
+          isInline: cluster?.spec?.worker !== undefined && worker.metadata.name === name,
+          field: "spec.worker",
+        }),
+      ),
     ],
     inertFields: [],
     record: seenRecord === undefined ? { kind: "absent" } : { kind: "present", value: seenRecord },

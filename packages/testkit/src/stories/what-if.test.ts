@@ -38,6 +38,29 @@ test("the plan of a cluster that does not exist yet founds it, and says that not
     ]);
   }));
 
+test("the plan names the field of the object that was edited", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    const edited = demoCluster(cps, workers);
+    Object.assign(edited.spec?.worker ?? {}, { version: "v1.13" });
+    const found = await plan(world, edited);
+    assert.match(printPlan(found.plan), /Now it waits \(VersionUnsupported\): spec\.worker\.version: "v1\.13" is no version/);
+  }));
+
+test("the plan of machines on loopback is that of a demo where such machines are in use, and refused elsewhere", async () => {
+  const local = ["127.1.0.1", "127.1.0.2"];
+  const edited = (names: readonly string[]): TalosCluster => demoCluster(names.slice(0, 1), names.slice(1));
+  await tell({}, async (world) => {
+    assert.match(printPlan((await plan(world, edited(local))).plan), /Then it waits \(InvalidAddress\)/);
+  });
+  await tell({ machines: local.map((address) => ({ address })), operator: { allowLoopbackMachines: true } }, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(edited(local.slice(0, 1)));
+    await world.start();
+    await world.untilReady();
+    assert.deepEqual(effects(await plan(world, edited(local))), ["waits demo-127.1.0.2", "installs demo-127.1.0.2"]);
+  });
+});
+
 test("the plan of what stands is empty, also with access Secrets, members and configs in it", () =>
   tell({}, async (world) => {
     await ready(world);
