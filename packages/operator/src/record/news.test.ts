@@ -207,3 +207,16 @@ test("a decision that the record held before is no news", () => {
   const known = decision("Reboot", "Booted");
   assert.deepEqual(newsOf(facts({ decisions: [known] }), facts({ decisions: [known, decision("Wait", "x")] }), new Set()), []);
 });
+
+test("what a machine is brought to is told by the version that its intent names", () => {
+  const open = { ...intent("Reboot"), talosVersion: "v1.13.10" };
+  const told = (before: ClusterFacts, after: ClusterFacts) =>
+    newsOf(before, after, new Set()).map((news) => (news.kind === "machine" ? [news.reason, news.talos] : news.reason));
+  assert.deepEqual(
+    [
+      told(facts(), facts({ intents: [open], decisions: [decision("Reboot", "VersionAsked")] })),
+      told(facts({ intents: [open] }), facts({ decisions: [decision("Reboot", "Upgraded")] })),
+    ],
+    [[["TalosBooting", "v1.13.10"]], [["MachineUpgraded", "v1.13.10"]]],
+  );
+});

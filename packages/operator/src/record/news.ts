@@ -6,8 +6,14 @@ import type { ClusterFacts, DecisionFact, MachineFact } from "../model/record.ts
 
 /** Something that people ask about, and that was just written down. */
 export type News =
-  /** `isOwn`: a step between others, told on the machine alone. */
-  | { readonly kind: "machine"; readonly reason: MachineEventReason; readonly machine: MachineName; readonly isOwn?: true }
+  /** `isOwn`: a step between others, told on the machine alone. `talos`: the version that it is about. */
+  | {
+      readonly kind: "machine";
+      readonly reason: MachineEventReason;
+      readonly machine: MachineName;
+      readonly isOwn?: true;
+      readonly talos?: string | undefined;
+    }
   | { readonly kind: "failure"; readonly reason: EventReason; readonly machine: MachineName; readonly note: string }
   | { readonly kind: "cluster"; readonly reason: EventReason; readonly note: string };
 
@@ -26,7 +32,7 @@ export function newsOf(before: ClusterFacts, after: ClusterFacts, drained: Reado
     ...bootstrapped(before, after),
     ...run(before, after),
     ...begun(before, after, drained),
-    ...decided.flatMap((decision) => endOf(decision)),
+    ...decided.flatMap((decision) => endOf(decision, targetOf(before, after, decision))),
     ...after.machines.flatMap((fact) => changed(machineFact(before, fact.name), fact)),
     ...wiped(before, after, decided),
   ];
@@ -58,15 +64,22 @@ function begun(before: ClusterFacts, after: ClusterFacts, drained: ReadonlySet<M
     .map(({ machine }) => ({ kind: "machine", reason: "MachineDrained", machine }));
 }
 
+/** The Talos that a machine is brought to, as its intent names it: the one that ends, or the one that begins. */
+function targetOf(before: ClusterFacts, after: ClusterFacts, { machine }: DecisionFact): string | undefined {
+  const intents = machine === undefined ? [] : [...before.intents, ...after.intents].filter((intent) => intent.machine === machine);
+  return intents.flatMap(({ talosVersion }) => talosVersion ?? [])[0];
+}
+
 /** How an effect on the configuration of a machine ended. */
-function endOf({ action, reason, machine, message }: DecisionFact): readonly News[] {
+function endOf({ action, reason, machine, message }: DecisionFact, talos: string | undefined): readonly News[] {
   if (machine === undefined) return [];
   if (action === "Announce") return [{ kind: "cluster", reason: "ControlPlaneOutage", note: message }];
   if (action === "Quarantine") return [{ kind: "failure", reason: "TalosVersionFailed", machine, note: message }];
-  if (action === "InstallTalos") return reason === "Installed" ? [{ kind: "machine", reason: "TalosInstalled", machine, isOwn: true }] : [];
-  if (reason === "VersionAsked") return [{ kind: "machine", reason: "TalosBooting", machine, isOwn: true }];
+  if (action === "InstallTalos")
+    return reason === "Installed" ? [{ kind: "machine", reason: "TalosInstalled", machine, isOwn: true, talos }] : [];
+  if (reason === "VersionAsked") return [{ kind: "machine", reason: "TalosBooting", machine, isOwn: true, talos }];
   if (reason === "RolledBack") return [{ kind: "machine", reason: "MachineRolledBack", machine }];
-  if (reason === "Upgraded") return [{ kind: "machine", reason: "MachineUpgraded", machine }];
+  if (reason === "Upgraded") return [{ kind: "machine", reason: "MachineUpgraded", machine, talos }];
   if (action === "Reboot" && reason === "Refused") return [];
   if (action === "Reboot" && reason === "Booted") return [{ kind: "machine", reason: "MachineRebooted", machine }];
   if (action !== "ApplyConfig" && action !== "WriteMeta" && action !== "Reboot") return [];

@@ -42,9 +42,9 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
       events.tell(object, news.reason, news.reason === "TalosVersionFailed" ? "UpgradeTalos" : "ApplyConfig", news.note);
     return;
   }
-  const { reason, machine: name } = news;
+  const { reason, machine: name, talos } = news;
   if (news.isOwn === true) {
-    for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name]));
+    for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name], talos));
     return;
   }
   const isReady = isConditionTrue(seen.controlPlane.status?.conditions, "Ready");
@@ -54,8 +54,8 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
     return;
   }
   if (reason === "MachineJoined" && !isReady) return;
-  for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name]));
-  for (const object of [pool, ...root]) events.gather(object, reason, name);
+  for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name], talos));
+  for (const object of [pool, ...root]) events.gather(object, reason, name, talos);
 }
 
 function controlPlaneOf({ controlPlane }: Observed): KubeObject {
