@@ -38,7 +38,7 @@ export function quarantined(assessed: Assessment, facts: ClusterFacts, intent: U
     action: "Quarantine",
     reason: "VersionFailed",
     machine,
-    message: `${failedWords(row)}: ${why}`,
+    message: `${failedWords(row)} failed on ${machine}: ${why}`,
   });
 }
 

@@ -252,7 +252,7 @@ export function bootActions(
 function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extract<Progress, { readonly kind: "missing" }>): Step {
   const { seen } = assessed;
   const inTime = progress.isFinal === true ? "is not well" : "was not well in time";
-  const why = `it runs Talos ${intent.talosVersion} and ${inTime}: ${progress.what}.`;
+  const why = `with Talos ${intent.talosVersion} it ${inTime}: ${progress.what}.`;
   const forbidden = mayRollBack(assessed, intent);
   if (forbidden !== undefined) return failed(`${why} It is not rolled back: ${forbidden}.`, intent, "NeverHealthy");
   const deadline = seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS);
