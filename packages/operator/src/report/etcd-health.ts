@@ -54,7 +54,7 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
     return {
       reason: "MemberMissing",
       message:
-        `${owner ?? `Member ${learner.name || learner.id}`} is still a learner of etcd: it has no vote before it has caught up, and nothing else is done to etcd meanwhile.${waiting} ` +
+        `${owner ?? `Member ${learner.name} (${learner.id}) belongs to no machine that answers, and`} is still a learner of etcd: it has no vote before it has caught up, and nothing else is done to etcd meanwhile.${waiting} ` +
         `Talos promotes it by itself. If it stays so, look at its disk and network, or take its machine off the list; see docs/runbooks/stuck-learner.md.`,
     };
   }

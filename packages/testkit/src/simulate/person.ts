@@ -24,11 +24,12 @@ export interface PersonInput extends AdminInput, ListingInput {
 
 /**
  * What a condition asks for: the word that its message tells to write, with the address of the machine that is to be configured by it; or the member of etcd that
- * is to be removed by hand; or the machine that nobody remembers, and that is to be listed again.
+ * is to be removed by hand, as its machine is dead or is one that nobody wanted; or the machine that nobody remembers, and that is to be listed again.
  */
 type Ask =
   | { readonly annotation: string; readonly word: string; readonly configures?: string }
   | { readonly deadMember: string; readonly keys: string }
+  | { readonly stray: string; readonly keys: string }
   | { readonly forgotten: SimulatedMachine; readonly inPlaceOf: string };
 
 /** A person who watches conditions and does what their messages say, where that is right. */
@@ -42,6 +43,15 @@ export function watchOver(input: PersonInput): void {
     if (ask === undefined) return;
     answers += 1;
     if ("deadMember" in ask) return removeMember(ask.deadMember, ask.keys);
+    if ("stray" in ask) {
+      // Whoever had it join by hand takes it away again.
+      const id = memberNamed(ask.stray)?.id;
+      datacenter
+        .machines()
+        .find(({ state }) => id !== undefined && state.etcd.data?.memberId === id)
+        ?.powerOff();
+      return removeMember(ask.stray, ask.keys);
+    }
     if ("forgotten" in ask) return listForAWhile(input, ask.forgotten, ask.inPlaceOf);
     trace(`a person writes ${ask.annotation}: ${ask.word}`);
     if (ask.configures !== undefined) {
@@ -52,11 +62,13 @@ export function watchOver(input: PersonInput): void {
     const value = { metadata: { annotations: { [ask.annotation]: ask.word } } };
     await client.resource(talosControlPlaneResource).patch({ namespace: NAMESPACE, name: CLUSTER_NAME }, { type: "merge", value });
   };
-  /** `talosctl etcd remove-member` on a control plane whose etcd runs. */
-  const removeMember = async (name: string, keys: string): Promise<void> => {
-    const member = livingEtcd(datacenter)
+  const memberNamed = (name: string) =>
+    livingEtcd(datacenter)
       .flatMap(({ members }) => members)
       .find((one) => one.name === name);
+  /** `talosctl etcd remove-member` on a control plane whose etcd runs. */
+  const removeMember = async (name: string, keys: string): Promise<void> => {
+    const member = memberNamed(name);
     const isServing = ({ state }: SimulatedMachine): boolean => state.services["etcd"]?.state === "Running" && state.isConnected;
     const other = datacenter.machines().find((machine) => isServing(machine) && machine.state.etcd.data?.memberId !== member?.id);
     if (member === undefined || other === undefined || !isDead(datacenter, member.id)) return;
@@ -96,6 +108,10 @@ function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
   const forgotten = holderOf({ datacenter, stage }, memberId);
   const inPlaceOf = objects.get("talosmachines", waiting)?.spec?.["endpoint"];
   if (stage.isRecordLost && forgotten !== undefined && typeof inPlaceOf === "string") return { forgotten, inPlaceOf };
+  const stray = /\bmember (\S+) \([0-9a-f]{16}, \S+\) belongs to no machine that is known since the record was made anew/.exec(
+    messageOf("Ready"),
+  )?.[1];
+  if (stray !== undefined) return { stray, keys: bundleKey.name };
   const imported = messageOf("Imported");
   const deadMember = /etcd has the member (\S+), and no machine in the list shows it\./.exec(imported)?.[1];
   if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember, keys: GIVEN_KEYS };

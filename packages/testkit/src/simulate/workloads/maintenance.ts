@@ -83,10 +83,12 @@ function isWrong(who: "a follower" | "the leader"): Step {
   });
 }
 
-/** Does something once the reason or the message of `EtcdHealthy` has this in it; never, where the step is reached before. */
+/**
+ * Does something once the reason or the message of `EtcdHealthy` has this in it, if it ever has: whoever takes alarms back in between does not bring the data that
+ * they were raised for, and they come back.
+ */
 function whenTold(world: EditableWorld, words: string, act: () => void): void {
   const look = (): void => {
-    if (world.stage.alarmedSince === undefined) return;
     const { reason = "", message = "" } = told(world);
     if (`${reason}: ${message}`.includes(words)) act();
     else world.timers.schedule(LOOKS_EVERY_MS, look);
