@@ -201,6 +201,12 @@ const cases: readonly (readonly [string, Given, Want])[] = [
     { backups: [{ before: one }], facts: { machines: machinesOf({ configuredAt: NOW - 30_000 }) } },
     ["SnapshotAwaited", "asks"],
   ],
+  ["one for this run, of a time that has not come", { backups: [{ before: one, agoMs: -10 * MINUTE }] }, ["SnapshotTaken", "goes"]],
+  [
+    "one for this run that runs, though by the clock of the record a control plane was added since",
+    { backups: [{ before: one, state: "running" }], facts: { machines: machinesOf({ configuredAt: NOW - 30_000 }) } },
+    ["SnapshotAwaited", "waits"],
+  ],
   ["one for this run that runs", { backups: [{ before: one, state: "running" }] }, ["SnapshotAwaited", "waits"]],
   ["one for this run that waits", { backups: [{ before: one, state: "waiting" }] }, ["SnapshotAwaited", "waits"]],
   ["one that waits for ten minutes", { backups: [{ before: one, state: "waiting", agoMs: 10 * MINUTE }] }, ["WentOnWithout", "goes"]],
@@ -285,6 +291,13 @@ const cases: readonly (readonly [string, Given, Want])[] = [
     ["StoreFails", "asks"],
   ],
 ];
+
+test("a snapshot that is asked for after the clock was set back gets a name that none has", () => {
+  const later: Made = { before: two, agoMs: -10 * MINUTE, name: "later" };
+  const taken = answer({ backups: [later] }).take?.name ?? assert.fail();
+  const again = answer({ backups: [later, { before: one, agoMs: 61 * MINUTE, name: taken }] });
+  assert.notEqual(again.take?.name ?? taken, taken);
+});
 
 describe("a snapshot before control planes are disturbed", () => {
   for (const [what, given, [reason, does]] of cases)

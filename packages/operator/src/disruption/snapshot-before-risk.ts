@@ -187,23 +187,34 @@ function wanted(
 }
 
 /**
- * The same name whoever asks, until there is one: who dies after it was made meets it. The next one gets another name, for it follows upon that.
+ * The same name whoever asks, until there is one: who dies after it was made meets it. The next one gets another name, for it follows upon that; where the clock
+ * was set back it does not come before that in the list, and the name that would follow is taken.
  */
 function nameOf(seen: Observed, { metadata }: TalosEtcdBackupSchedule): string {
-  const last = seen.snapshots?.backups.find((backup) => backup.metadata.labels?.[labels.beforeRisk] !== undefined);
-  const words = [seen.controlPlane.metadata.uid, metadata.uid, last?.metadata.uid].join(" ");
-  return derivedName(metadata.name, `before-risk-${createHash("sha256").update(words).digest("hex").slice(0, 10)}`);
+  const backups = seen.snapshots?.backups ?? [];
+  const following = (last: TalosEtcdBackup | undefined): string => {
+    const words = [seen.controlPlane.metadata.uid, metadata.uid, last?.metadata.uid].join(" ");
+    const name = derivedName(metadata.name, `before-risk-${createHash("sha256").update(words).digest("hex").slice(0, 10)}`);
+    const taken = backups.find((backup) => backup.metadata.name === name);
+    return taken === undefined ? name : following(taken);
+  };
+  return following(backups.find((backup) => backup.metadata.labels?.[labels.beforeRisk] !== undefined));
 }
 
-/** It was asked for before all of these, for this run. */
-function serves({ seen, facts, machines }: Asked, { metadata }: TalosEtcdBackup): boolean {
+/**
+ * It was asked for before all of these, for this run. While it is under way it is waited for, whatever clocks say: who does not know the one that was just made makes
+ * another, without end. When it was begun is told by the clock that the record goes by, not by that of the API server; one of a time that has not come is of now.
+ */
+function serves({ seen, facts, machines }: Asked, { metadata, status }: TalosEtcdBackup): boolean {
   if (metadata.labels?.[labels.beforeRisk] === undefined || metadata.deletionTimestamp !== undefined) return false;
   const before = metadata.annotations?.[annotations.takenBefore]?.split(",") ?? [];
-  const at = Date.parse(metadata.creationTimestamp ?? "");
+  if (!machines.every((machine) => before.includes(machine))) return false;
+  if (!isStored(status) && !hasFailed(status)) return true;
+  const at = Date.parse(status?.startTime ?? metadata.creationTimestamp ?? "");
   const isAdded = facts.machines.some(
     ({ role, configuredAt }) => role === "controlplane" && configuredAt !== undefined && configuredAt > at,
   );
-  return machines.every((machine) => before.includes(machine)) && isWithin(at, seen.now, RUN_MS) && !isAdded;
+  return seen.now - at <= RUN_MS && !isAdded;
 }
 
 /** Whoever asked for it. */

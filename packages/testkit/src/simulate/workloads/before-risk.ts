@@ -82,10 +82,12 @@ export const replaceAfterSnapshot: Workload = {
           const mend = spoil(world, mood);
           const [leaver = ""] = controlPlanes;
           if (isOneDead) world.datacenter.machine(leaver).powerOff();
-          const before = world.took("T9");
+          // One that looks dead leaves etcd without a snapshot, and may be wiped after that.
+          const wiped = (): number => Math.max(0, world.took("T9") - world.took("T8"));
+          const before = wiped();
           world.timers.schedule(minutes * MINUTE, () => {
             isBack = true;
-            if (mend() && policy === "required") wipes = world.took("T9") - before;
+            if (mend() && policy === "required") wipes = wiped() - before;
             // It comes back to be wiped.
             if (isOneDead) world.datacenter.machine(leaver).powerOn();
           });
