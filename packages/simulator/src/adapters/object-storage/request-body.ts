@@ -17,6 +17,8 @@ export function bodyOf(request: IncomingMessage, response: ServerResponse, isWai
       let fail: (reason: Error) => void = () => undefined;
       response.once("timeout", () => fail(new S3Error("RequestTimeout")));
       for (;;) {
+        // What ran out while nobody waited for the client was our own time.
+        request.socket.setTimeout(request.socket.timeout ?? 0);
         const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
           fail = reject;
           pieces.next().then(resolve, reject);

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { createServer, get as httpGet, type IncomingMessage } from "node:http";
+import { createServer, get as httpGet, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -64,6 +65,28 @@ async function begin(port: number, step: S3Step, more: readonly string[]): Promi
   return socket;
 }
 
+/** Nothing here takes longer than a fraction of it, on a busy machine either. */
+const bounded = { timeout: 60_000 };
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+interface Begun {
+  readonly socket: Socket;
+  readonly response: ServerResponse;
+}
+
+/** Shows the server's end of each request that begins, until the test is over or the returned function is called. */
+function onRequest(t: TestContext, show: (begun: Begun) => void): () => void {
+  const channel = "http.server.request.start";
+  const heard = (message: unknown): void => show(message as Begun);
+  subscribe(channel, heard);
+  const stop = (): void => void unsubscribe(channel, heard);
+  t.after(stop);
+  return stop;
+}
+
 async function readToEnd(socket: Socket): Promise<string> {
   const pieces: Buffer[] = [];
   socket.on("data", (bytes: Buffer) => pieces.push(bytes));
@@ -73,7 +96,9 @@ async function readToEnd(socket: Socket): Promise<string> {
 
 /** Two requests on the same connection are told apart by their answers only; so the first one's end is awaited. */
 async function readAnswer(socket: Socket): Promise<string> {
-  const [bytes] = (await once(socket, "data")) as [Buffer];
+  const ended = new AbortController();
+  socket.once("close", () => ended.abort(new Error("the connection ended without an answer")));
+  const [bytes] = (await once(socket, "data", { signal: ended.signal })) as [Buffer];
   return bytes.toString();
 }
 
@@ -146,8 +171,8 @@ describe("writes that do not come to their end", () => {
     assert.deepEqual(s3.files(), [6]);
   });
 
-  test("a client that stops in the middle is refused, and leaves nothing", async (t) => {
-    const s3 = await serving(t, { idleMs: 50 });
+  test("a client that stops in the middle is refused, and leaves nothing", bounded, async (t) => {
+    const s3 = await serving(t, { idleMs: 250 });
     const socket = await begin(s3.port, put("x", ""), ["content-length: 1000000"]);
     socket.write("a".repeat(10));
     const answer = await readAnswer(socket);
@@ -157,17 +182,49 @@ describe("writes that do not come to their end", () => {
     assert.equal((await s3.send(get("x"))).status, 404);
   });
 
-  test("a reader that stops in the middle is left", async (t) => {
-    const s3 = await serving(t, { idleMs: 50 });
+  test("a client that stops while the request is still being checked is refused, too", bounded, async (t) => {
+    const s3 = await serving(t);
+    onRequest(t, ({ socket }) => {
+      socket.setTimeout(1);
+      // Longer than that, so that it runs out before anybody waits for the body.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    });
+    const socket = await begin(s3.port, put("x", ""), ["content-length: 1000000"]);
+    assert.match(await readAnswer(socket), /^HTTP\/1.1 400 [^]*<Code>RequestTimeout</);
+    socket.destroy();
+  });
+
+  test("a reader that stops in the middle is left", bounded, async (t) => {
+    const s3 = await serving(t);
     await s3.send(put("x", { length: 32 * 1024 * 1024, of: "a" }));
+    let served: Socket | undefined;
+    const stop = onRequest(t, ({ socket }) => (served = socket));
     const socket = await begin(s3.port, get("x"), []);
     assert.match(await readAnswer(socket), /^HTTP\/1.1 200 /);
+    stop();
     socket.pause();
+    // The buffers between the two are full.
+    await until(() => served?.writableLength !== 0);
     await s3.send({ method: "DELETE", path: "/backups/x" });
     assert.equal(s3.files().length, 1);
-    // Its bytes were kept for the reader, and go with it.
-    while (s3.files().length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    // Its bytes were kept for the reader, and go with it when its connection has been still for as long as one may be.
+    served?.emit("timeout");
+    await until(() => s3.files().length === 0);
     socket.destroy();
+  });
+
+  test("a reader is not left because what it reads comes late from the disk", bounded, async (t) => {
+    const s3 = await serving(t);
+    await s3.send(put("x", "late"));
+    onRequest(t, ({ socket, response }) => {
+      const writeHead = response.writeHead.bind(response) as (status: number, headers: OutgoingHttpHeaders) => ServerResponse;
+      response.writeHead = (status: number, headers: unknown) => {
+        const written = writeHead(status, headers as OutgoingHttpHeaders);
+        socket.emit("timeout");
+        return written;
+      };
+    });
+    assert.equal((await s3.send(get("x"))).body.toString(), "late");
   });
 
   test("a killed process leaves what was whole, and its halves go at the next start", async (t) => {

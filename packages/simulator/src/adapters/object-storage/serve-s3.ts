@@ -165,9 +165,9 @@ class Endpoint {
 
   async #serve(request: IncomingMessage, response: ServerResponse, isWaiting: boolean): Promise<void> {
     const requestId = randomBytes(8).toString("hex").toUpperCase();
-    // A connection that stands still while an answer is sent has nobody at its end.
+    // A connection on which bytes stand still has nobody at its end; on one that is still without them our own disk is late.
     response.on("timeout", () => {
-      if (response.headersSent) response.destroy();
+      if (response.headersSent && response.writableLength > 0) response.destroy();
     });
     let read: S3Request | undefined;
     let answer: S3Answer;
