@@ -15,7 +15,7 @@ const allowed = {
   "kube-runtime": base,
   apiserver: [...base, "kube-runtime"],
   backup: [...base, "talos", "etcd-snapshot"],
-  helm: [...base, "kube-runtime"],
+  helm: [...base, "api", "kube-runtime"],
   simulator: [...base, "talos", "etcd-snapshot"],
   operator: engine,
   testkit: all,

@@ -137,7 +137,7 @@ export { isAgeRecipient } from "./validation/age-recipient.ts";
 export { oneOfBoth, validateClusterAddonSpec } from "./validation/cluster-addon.ts";
 export { validateBackupScheduleSpec, validateBackupSpec, validateBackupStorage, validateEtcdBackupSpec } from "./validation/backups.ts";
 export type { BackupOptions } from "./validation/backups.ts";
-export { byteSize } from "./validation/byte-size.ts";
+export { byteSize, quantityUnits } from "./validation/byte-size.ts";
 export { durationMs } from "./validation/duration.ts";
 export { parseEndpoint } from "./validation/endpoint.ts";
 export type { Endpoint } from "./validation/endpoint.ts";

@@ -1,4 +1,5 @@
-const UNITS: Readonly<Record<string, number>> = {
+/** Suffixes of quantities of 1 and more, as Kubernetes writes them. */
+export const quantityUnits: Readonly<Record<string, number>> = {
   "": 1,
   k: 1e3,
   M: 1e6,
@@ -15,7 +16,7 @@ const UNITS: Readonly<Record<string, number>> = {
 /** Bytes of a quantity such as `8Gi`, `500M` or 1048576, rounded up; `undefined` for what is no positive size, or more than 2^53 bytes. */
 export function byteSize(quantity: number | string): number | undefined {
   const [, number = "", unit = ""] = /^\+?(\d{1,16}(?:\.\d{1,9})?)([A-Za-z]{0,2})$/.exec(String(quantity)) ?? [];
-  const factor = UNITS[unit];
+  const factor = quantityUnits[unit];
   if (number === "" || factor === undefined) return undefined;
   const bytes = Math.ceil(Number(number) * factor);
   return bytes >= 1 && bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined;

@@ -1,17 +1,7 @@
-const BYTES: Readonly<Record<string, number>> = {
-  "": 1,
-  k: 1e3,
-  K: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-};
+import { quantityUnits } from "../validation/byte-size.ts";
+
+/** People write K, too. */
+const BYTES: Readonly<Record<string, number>> = { ...quantityUnits, K: 1e3 };
 
 /** Largest disk that a Machine can ask for, in GiB. */
 export const MAX_DISK_GB = 65_536;

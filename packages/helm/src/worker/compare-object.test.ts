@@ -91,6 +91,18 @@ describe("drift of an object", () => {
       live(),
       ["spec.template.spec.containers[name=second]"],
     ],
+    [
+      "nothing for a quantity that is spelled anew, up to the largest units",
+      wanted({ spec: { storage: ["2048Ti", "1000T", "1500m"] } }),
+      unmanaged({ ...live(), spec: { storage: ["2Pi", "1P", "1.5"] } }),
+      [],
+    ],
+    [
+      "a quantity of another unit, and a text that only looks like one",
+      wanted({ spec: { size: "2Ti", name: "1x" } }),
+      unmanaged({ ...live(), spec: { size: "2T", name: "1y" } }),
+      ["spec.size", "spec.name"],
+    ],
     ["nothing for what is null", wanted({ spec: { nothing: null } }), live(), []],
   ] as const)
     test(`is ${name}`, () => assert.deepEqual(driftedPaths(from, to), paths));

@@ -1,3 +1,5 @@
+import { quantityUnits } from "@talos-operator/api/byte-size";
+
 /** An object of a manifest, or as the cluster has it. */
 export interface ComparedObject {
   readonly apiVersion?: string;
@@ -138,23 +140,13 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-const SUFFIXES: Readonly<Record<string, number>> = {
-  m: 1e-3,
-  "": 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-};
+const UNITS: Readonly<Record<string, number>> = { m: 1e-3, ...quantityUnits };
 
 /** A quantity, which the server spells in its own way: `1000m` is `1`. */
 function amount(text: string): number | undefined {
-  const [, digits = "", suffix = ""] = /^(\d+(?:\.\d+)?)(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/.exec(text) ?? [];
-  return digits === "" ? undefined : Number(digits) * (SUFFIXES[suffix] ?? Number.NaN);
+  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)([A-Za-z]{0,2})$/.exec(text) ?? [];
+  const factor = UNITS[unit];
+  return digits === "" || factor === undefined ? undefined : Number(digits) * factor;
 }
 
 function step(key: string): string {

@@ -1,3 +1,4 @@
+import { quantityUnits } from "@talos-operator/api";
 import { podsToLeave } from "../workload/pods.ts";
 import type { NodeObject, PodObject } from "../workload/kinds.ts";
 
@@ -63,22 +64,7 @@ function asks(pod: PodObject, resource: (typeof RESOURCES)[number]): number {
   return sum(containers, ({ resources }) => amount(resources?.requests?.[resource]));
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  "": 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-};
+const UNITS: Readonly<Record<string, number>> = { n: 1e-9, u: 1e-6, m: 1e-3, ...quantityUnits };
 
 /** A quantity of Kubernetes as a number; what is none counts as nothing. */
 function amount(quantity: string | number | undefined): number {
