@@ -1,100 +1,64 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { realisticTimings } from "@talos-operator/simulator";
-import type { ClusterRecord, Condition } from "@talos-operator/api";
+import { demoTimings, realisticTimings } from "@talos-operator/simulator";
+import type { ClusterRecord } from "@talos-operator/api";
 import type { ReleaseFault } from "@talos-operator/simulator";
-import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
+import { all, ask, cps, failed, killed, once, pending, ready, sentTo, upgraded, versions, workers } from "./upgrades.ts";
 import type { Story } from "./story.ts";
 
-const demo = { namespace: "default", name: "demo" };
-const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
-const workers = ["10.5.0.4", "10.5.0.5", "10.5.0.6"];
-const all = [...cps, ...workers];
-
-async function ready(world: Story): Promise<void> {
-  await apply(world, kinds.cluster, demoCluster(cps, workers));
-  await world.start();
-  await world.untilReady();
-}
-
-const ask = (world: Story, controlPlane: string, worker = controlPlane): Promise<unknown> =>
-  world.client.resource(kinds.cluster).patch(demo, {
-    type: "merge",
-    value: { spec: { controlPlane: { version: controlPlane }, worker: { version: worker } } },
-  });
-
-const runs = (world: Story): readonly string[] => all.map((address) => world.datacenter.machine(address).state.hardware.talosVersion);
 const record = async (world: Story): Promise<ClusterRecord | undefined> =>
   (await world.get(kinds.record)) as unknown as ClusterRecord | undefined;
 
-/** Every machine runs the version, and nothing is left to do. */
-async function upgraded(world: Story, version: string, seconds = 3_600): Promise<void> {
-  await world.until(`all run ${version}`, async () => runs(world).every((one) => one === version), seconds);
-  await world.until("settled", async () => (await world.condition(kinds.controlPlane, "Progressing"))?.reason === "Settled", 300);
-}
-
-const pending = (world: Story): Promise<Condition | undefined> => world.condition(kinds.controlPlane, "UpgradePending");
-const since = (world: Story, sent: number, call: string): readonly string[] =>
-  world.sent.slice(sent).filter((one) => one.startsWith(`${call} `));
-
 describe("another Talos", () => {
-  test("the next patch goes to one control plane after the other, the leader last, then to one worker after the other", () =>
-    tell({ timings: realisticTimings }, async (world) => {
-      await ready(world);
-      const sent = world.sent.length;
+  test("the next patch goes to one control plane after the other, the leader last, then to one worker after the other, each drained for its boot", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const two = [...workers, "10.5.0.5"];
+      const sent = await ready(world, demoCluster(cps, two));
+      const written = world.workloadWrites.length;
       await ask(world, "v1.13.10");
       await world.until("told", async () => (await world.condition(kinds.controlPlane, "Progressing"))?.reason === "UpgradingTalos");
-      await upgraded(world, "v1.13.10");
+      await upgraded(world, "v1.13.10", [...cps, ...two]);
       assert.deepEqual(world.sent.slice(sent), [
-        ...["10.5.0.2", "10.5.0.3"].flatMap((address) => [`Pull ${address}`, `Upgrade ${address}`, `Reboot ${address}`]),
+        ...["10.5.0.2", "10.5.0.3"].flatMap(once),
         "Pull 10.5.0.1",
         "Upgrade 10.5.0.1",
         "EtcdForfeitLeadership 10.5.0.1",
         "Reboot 10.5.0.1",
-        ...workers.flatMap((address) => [`Pull ${address}`, `Upgrade ${address}`, `Reboot ${address}`]),
+        ...two.flatMap(once),
       ]);
       const { spec } = (await record(world)) ?? {};
       assert.deepEqual([spec?.operations, spec?.quarantine, spec?.openControlPlaneIntent], [undefined, undefined, undefined]);
       assert.equal(spec?.talosVersion, "v1.13.10", "what joins gets what runs");
-    }));
-
-  test("each machine is drained before it boots, and schedulable after it", () =>
-    tell({ timings: realisticTimings }, async (world) => {
-      await ready(world);
-      const before = world.workloadWrites.length;
-      await ask(world, "v1.13.10");
-      await upgraded(world, "v1.13.10");
       await world.time.advance(120_000);
-      const nodes = world.workloadWrites.slice(before).filter((write) => write.startsWith("PATCH /api/v1/nodes/"));
+      const nodes = world.workloadWrites.slice(written).filter((write) => write.startsWith("PATCH /api/v1/nodes/"));
       const byNode = Map.groupBy(nodes, (write) => write.slice(write.lastIndexOf("/") + 1));
+      // Cordoned, and schedulable again.
       assert.deepEqual(
         [...byNode.values()].map((writes) => writes.length),
-        [2, 2, 2, 2, 2, 2],
+        [2, 2, 2, 2, 2],
       );
     }));
 
   test("nothing is sent again for what runs already", () =>
     tell({}, async (world) => {
-      await ready(world);
-      const sent = world.sent.length;
+      const sent = await ready(world);
       await ask(world, "v1.13.9");
       await world.time.advance(600_000);
       assert.equal(world.sent.length, sent);
     }));
 
-  for (const everyMs of [3_000, 17_000, 41_000])
+  for (const [everyMs, times, timings] of [
+    [3_000, 15, demoTimings],
+    [17_000, 20, realisticTimings],
+    [41_000, 16, realisticTimings],
+  ] as const)
     test(`an operator that dies every ${everyMs / 1000} s installs once on each machine, and comes to the end`, () =>
-      tell({ timings: realisticTimings }, async (world) => {
-        await ready(world);
-        const sent = world.sent.length;
+      tell({ timings }, async (world) => {
+        const sent = await ready(world);
         await ask(world, "v1.13.10");
-        for (let count = 0; count < 40; count += 1) {
-          await world.time.advance(everyMs);
-          await world.kill();
-          await world.start();
-        }
-        await upgraded(world, "v1.13.10", 4 * 3_600);
+        await killed(world, everyMs, times);
+        await upgraded(world, "v1.13.10", all, 4 * 3_600);
         const calls = world.sent.slice(sent);
         for (const address of all) {
           const own = calls.filter((call) => call === `Upgrade ${address}` || call === `Reboot ${address}`);
@@ -107,19 +71,15 @@ describe("a Talos that does not work", () => {
   const broken = (world: Story, fault: ReleaseFault): void => world.datacenter.setReleaseFault("v1.13.10", fault);
 
   test("one that boots and never gets well is rolled back, once, on the one machine that got it", () =>
-    tell({ timings: realisticTimings }, async (world) => {
-      await ready(world);
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
       broken(world, { boot: "never-healthy" });
-      const sent = world.sent.length;
       await ask(world, "v1.13.10");
-      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
+      await failed(world);
       await world.until("ready", async () => (await world.condition(kinds.controlPlane, "Ready"))?.status === "True", 600);
-      await world.time.advance(3_600_000);
+      await world.time.advance(1_800_000);
       assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2", "Reboot 10.5.0.2", "Rollback 10.5.0.2"]);
-      assert.deepEqual(
-        runs(world),
-        all.map(() => "v1.13.9"),
-      );
+      assert.deepEqual(versions(world), ["v1.13.9"]);
       const { spec } = (await record(world)) ?? {};
       assert.deepEqual(
         spec?.quarantine?.map(({ version, machine, manufacturer }) => [version, machine, manufacturer]),
@@ -130,61 +90,57 @@ describe("a Talos that does not work", () => {
     }));
 
   test("one that falls back by itself gets no further call", () =>
-    tell({ timings: realisticTimings }, async (world) => {
-      await ready(world);
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
       broken(world, { boot: "fails" });
-      const sent = world.sent.length;
       await ask(world, "v1.13.10");
-      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
-      await world.time.advance(3_600_000);
+      await failed(world);
+      await world.time.advance(1_800_000);
       assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2", "Reboot 10.5.0.2"]);
       assert.match((await pending(world))?.message ?? "", /booted v1\.13\.9 again by itself/);
       assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
     }));
 
   test("an installer that ends with an error stops the run", () =>
-    tell({ timings: realisticTimings }, async (world) => {
-      await ready(world);
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
       broken(world, { installerExitCode: 1 });
-      const sent = world.sent.length;
       await ask(world, "v1.13.10");
-      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
-      await world.time.advance(3_600_000);
+      await failed(world);
+      await world.time.advance(1_800_000);
       assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2"]);
       assert.match((await pending(world))?.message ?? "", /installer of Talos v1\.13\.10 ended with an error/);
     }));
 
   test("a machine that is silent after its boot gets nothing more, and the run stops", () =>
-    tell({ timings: realisticTimings }, async (world) => {
-      await ready(world);
-      const sent = world.sent.length;
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
       await ask(world, "v1.13.10");
-      await world.until("booting", async () => since(world, sent, "Reboot").length === 1, 3_600);
+      await world.until("booting", async () => sentTo(world, sent, "Reboot").length === 1, 3_600);
       world.datacenter.machine("10.5.0.2").setConnected(false);
-      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
-      await world.time.advance(3_600_000);
+      await failed(world);
+      await world.time.advance(1_800_000);
       assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2", "Reboot 10.5.0.2"]);
     }));
 
   test("an image that nobody has is told, and nothing is installed", () =>
-    tell({ timings: realisticTimings }, async (world) => {
-      await ready(world);
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
       broken(world, { image: "missing" });
-      const sent = world.sent.length;
       await ask(world, "v1.13.10");
       await world.until("told", async () => /could not be pulled/.test((await pending(world))?.message ?? ""), 300);
       await world.time.advance(600_000);
-      assert.deepEqual(since(world, sent, "Upgrade"), []);
+      assert.deepEqual(sentTo(world, sent, "Upgrade"), []);
       broken(world, {});
       await upgraded(world, "v1.13.10");
     }));
 
   test("a person lifts the quarantine, and the version is tried again", () =>
-    tell({ timings: realisticTimings }, async (world) => {
+    tell({ timings: demoTimings }, async (world) => {
       await ready(world);
       broken(world, { boot: "fails" });
       await ask(world, "v1.13.10");
-      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
+      await failed(world);
       broken(world, {});
       await world.annotate(kinds.controlPlane, "talos-operator.dev/lift-quarantine", "v1.13.10");
       await upgraded(world, "v1.13.10");
@@ -193,12 +149,12 @@ describe("a Talos that does not work", () => {
     }));
 
   test("another version that is asked for instead goes its way", () =>
-    tell({ timings: realisticTimings }, async (world) => {
+    tell({ timings: demoTimings }, async (world) => {
       await ready(world);
-      broken(world, { boot: "never-healthy" });
+      broken(world, { boot: "fails" });
       await ask(world, "v1.13.10");
-      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
-      await world.until("back", async () => runs(world).every((version) => version === "v1.13.9"), 600);
+      await failed(world);
+      await world.until("back", async () => versions(world).join() === "v1.13.9", 600);
       await ask(world, "v1.13.11");
       await upgraded(world, "v1.13.11");
       assert.equal((await record(world))?.spec.quarantine?.length, 1, "what failed is remembered");
