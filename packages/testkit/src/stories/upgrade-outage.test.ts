@@ -185,19 +185,22 @@ describe("two voters of etcd", () => {
       await world.untilReady(900);
     }));
 
-  for (const word of ["v1.13.11", "v1.13.9", "yes", "1.13", "", "v1.13.10; rm -rf /", `v1.13.10${"0".repeat(300)}`, "<script>"])
-    test(`are not approved by ${JSON.stringify(word.slice(0, 24))}, and that is told`, () =>
-      tell({ timings: demoTimings }, async (world) => {
-        const sent = await pair(world, []);
-        await ask(world, "v1.13.10", ["controlPlane"]);
+  test("are not approved by another word, and that is told", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await pair(world, []);
+      await ask(world, "v1.13.10", ["controlPlane"]);
+      const words = ["v1.13.11", "v1.13.9", "yes", "1.13", "", "v1.13.10; rm -rf /", `v1.13.10${"0".repeat(300)}`, "<script>"];
+      for (const word of words) {
+        await approve(world, undefined);
         await says(world, /approve-outage: v1\.13\.10\./);
         await approve(world, word);
         await says(world, /approve-outage: v1\.13\.10 \(it says ".*", which approves nothing of that version\)/);
-        assert.ok(((await pending(world))?.message.length ?? 0) < 1_000);
-        await world.time.advance(300_000);
-        assert.equal(world.sent.length, sent);
+        assert.ok(((await pending(world))?.message.length ?? 0) < 1_000, word);
+        await world.time.advance(60_000);
+        assert.equal(world.sent.length, sent, word);
         assert.equal(await approval(world), word, "it stays for who set it");
-      }));
+      }
+    }));
 
   test("a word that is taken back between installation and boot holds the boot", () =>
     tell({ timings: demoTimings }, async (world) => {
