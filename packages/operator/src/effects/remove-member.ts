@@ -5,12 +5,11 @@ import { onMachine } from "../planning/step-of.ts";
 import { factsOf, intentOn, machineFact, withoutIntent } from "../record/facts.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { ClusterFacts } from "../model/record.ts";
-import { noteNotSent } from "./attempt.ts";
-import { rememberedAs } from "./define.ts";
 import { demandMachine } from "./demand-machine.ts";
 import { membersNow, quorumWithout } from "./demand-quorum.ts";
 import { unlisted } from "./demand-unlisted.ts";
 import { unpaused } from "./demand-unpaused.ts";
+import { endRemoval } from "./member-removal.ts";
 import { acceptedPauseMs } from "./reset-machine.ts";
 import { defineSend } from "./send-to-machine.ts";
 
@@ -73,20 +72,8 @@ export const removeMember = defineSend("RemoveMember", {
       "RemoveMember",
       `Member ${memberId} of ${machine}, which is gone, was removed from etcd.`,
     ),
-  ended(ending, { action: { machine, memberId, via }, effects }) {
-    const key = rememberedAs({ retry }, memberId);
-    if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
-    if (ending.kind !== "refused") return;
-    // Somebody was first: what was wanted.
-    if (ending.code === "NOT_FOUND") effects.session.noteSent(key, "answered", "");
-    else
-      effects.event(
-        effects.seen.controlPlane,
-        "MemberRemovalFailed",
-        "RemoveMember",
-        `${via.machine} refused to remove member ${memberId} of ${machine}: ${ending.words}`,
-      );
-  },
+  ended: (ending, { action: { machine, memberId, via }, effects }) =>
+    endRemoval(ending, retry, memberId, effects, (words) => `${via.machine} refused to remove member ${memberId} of ${machine}: ${words}`),
   lastly: ({ action, effects }) => effects.session.nudge(action.via.machine),
   step: ({ machine }) => onMachine("membership", machine, (named) => `Remove member: ${named}.`),
   afterwards(seen, { machine, memberId }) {

@@ -8,12 +8,11 @@ import { withEtcd, withFacts } from "../planning/afterwards-machines.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { factsOf, intentOn, withoutIntent } from "../record/facts.ts";
 import type { MachineName } from "../model/machine.ts";
-import { noteNotSent } from "./attempt.ts";
-import { rememberedAs } from "./define.ts";
 import type { Sending } from "./define.ts";
 import { sameMachine } from "./demand-machine.ts";
 import { membersNow, quorumWithout } from "./demand-quorum.ts";
 import { namesIn } from "./demand-unlisted.ts";
+import { endRemoval } from "./member-removal.ts";
 import { acceptedPauseMs } from "./reset-machine.ts";
 import { defineSend, toMachine } from "./send-to-machine.ts";
 
@@ -95,20 +94,14 @@ export const removeStray = defineSend("RemoveStray", {
       "RemoveStray",
       `Member ${memberId}, which belongs to no machine of this cluster, was removed from etcd.`,
     ),
-  ended(ending, { action: { machine, memberId }, effects }) {
-    const key = rememberedAs({ retry }, memberId);
-    if (ending.kind === "not-sent") noteNotSent(key, ending, effects);
-    if (ending.kind !== "refused") return;
-    // Somebody was first: what was wanted.
-    if (ending.code === "NOT_FOUND") effects.session.noteSent(key, "answered", "");
-    else
-      effects.event(
-        effects.seen.controlPlane,
-        "MemberRemovalFailed",
-        "RemoveStray",
-        `${machine} refused to remove member ${memberId}, which belongs to no machine: ${ending.words}`,
-      );
-  },
+  ended: (ending, { action: { machine, memberId }, effects }) =>
+    endRemoval(
+      ending,
+      retry,
+      memberId,
+      effects,
+      (words) => `${machine} refused to remove member ${memberId}, which belongs to no machine: ${words}`,
+    ),
   lastly: ({ action, effects }) => effects.session.nudge(action.machine),
   step: ({ machine, memberId }) =>
     onMachine(
