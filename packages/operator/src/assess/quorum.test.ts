@@ -31,6 +31,8 @@ const doubts: readonly { readonly name: string; readonly etcds: readonly (SeenEt
   { name: "nobody answers", etcds: [undefined, undefined, undefined], want: "no-answer" },
   { name: "nobody has etcd", etcds: [preparing, preparing, preparing], want: "no-answer" },
   { name: "one of three answers", etcds: [one, undefined, undefined], want: "no-quorum" },
+  { name: "one of two answers", etcds: [member(0, 2), undefined], want: "no-quorum" },
+  { name: "two of four answer", etcds: [member(0, 4), member(1, 4), undefined, undefined], want: "no-quorum" },
   { name: "two answer, and one of them is ill", etcds: [one, { ...two, isHealthy: false }, undefined], want: "no-quorum" },
   { name: "two machines show one member", etcds: [one, one, three], want: "twins" },
   { name: "the lists differ", etcds: [one, two, { ...member(2, 4), leader: one.leader }], want: "differing" },
