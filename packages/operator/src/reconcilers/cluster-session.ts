@@ -25,6 +25,7 @@ import { LiveConfigs } from "../procedures/configure/live-configs.ts";
 import { Soaks } from "../procedures/configure/soaks.ts";
 import { Sightings } from "../procedures/strays/sightings.ts";
 import { SOAK_MS } from "../procedures/configure/config-intents.ts";
+import { StepTimes } from "../procedures/upgrade/step-times.ts";
 import { BAKE_MS } from "../procedures/upgrade/times.ts";
 import { Streams } from "../effects/streams.ts";
 import { OwnTimes } from "../record/own-times.ts";
@@ -149,6 +150,8 @@ export class ClusterSession {
   readonly streams: Streams;
   /** Machines that show what an upgrade was to bring, and are in their bake time. */
   readonly bakes: Soaks;
+  /** How long steps of an upgrade have been open. */
+  readonly stepTimes: StepTimes;
 
   /** Open intents whose times are another clock's. */
   readonly ownTimes = new OwnTimes();
@@ -162,6 +165,7 @@ export class ClusterSession {
     this.configs = new LiveConfigs(ports);
     this.soaks = new Soaks(ports.timers, SOAK_MS);
     this.bakes = new Soaks(ports.timers, BAKE_MS);
+    this.stepTimes = new StepTimes(ports.timers);
     this.streams = new Streams(ports.timers);
     this.strays = new Sightings(ports.timers);
     this.workload =
@@ -401,6 +405,7 @@ export class ClusterSession {
     this.soaks.close();
     this.strays.close();
     this.bakes.close();
+    this.stepTimes.close();
     this.streams.close();
     this.#letKeysGo();
     this.#ports.makingKeys.delete(this);

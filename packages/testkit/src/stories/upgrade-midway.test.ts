@@ -1,7 +1,9 @@
 // What happens to a cluster in the middle of an upgrade of Talos, beside edits of versions (upgrade-edits.test.ts).
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { TalosDialer } from "@talos-operator/ports";
 import { demoTimings } from "@talos-operator/simulator";
+import { withUnary } from "../world/with-calls.ts";
 import { asPerson } from "./as-person.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
@@ -84,6 +86,89 @@ describe("in the middle of an upgrade", () => {
         assert.deepEqual(sentTo(world, sent, "Reboot").toSorted(), all);
       });
     });
+
+  const sixHours = 6 * 3_600_000;
+  for (const call of ["Pull", "Upgrade", "Reboot"]) {
+    test(`the clock is set forward by hours after the call ${call}: it goes on, and each machine is installed and boots once`, () => {
+      let aheadMs = 0;
+      return tell({ timings: demoTimings, operatorClock: (real) => ({ now: () => real.now() + aheadMs }) }, async (world) => {
+        const sent = await ready(world);
+        await ask(world, "v1.13.10");
+        await world.until(call, async () => world.sent.includes(`${call} 10.5.0.2`), 300);
+        aheadMs = sixHours;
+        await upgraded(world, "v1.13.10");
+        for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
+      });
+    });
+
+    test(`the clock is set back by hours after the call ${call}: nothing is blamed on the version while no certificate can be read, and it goes on when that is right`, () => {
+      let aheadMs = 0;
+      return tell({ timings: demoTimings, operatorClock: (real) => ({ now: () => real.now() + aheadMs }) }, async (world) => {
+        const sent = await ready(world);
+        await ask(world, "v1.13.10");
+        await world.until(call, async () => world.sent.includes(`${call} 10.5.0.2`), 300);
+        aheadMs = -sixHours;
+        await world.until("told", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "ClockSkewed", 120);
+        await world.time.advance(2_400_000);
+        assert.equal((await world.get(kinds.record))?.spec?.["quarantine"], undefined);
+        aheadMs = 0;
+        await upgraded(world, "v1.13.10");
+        for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
+      });
+    });
+  }
+
+  test("the clock was ahead by hours and is set right while a machine boots: it goes on, and each machine boots once", () => {
+    let aheadMs = sixHours;
+    return tell({ timings: demoTimings, operatorClock: (real) => ({ now: () => real.now() + aheadMs }) }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      aheadMs = 0;
+      await upgraded(world, "v1.13.10");
+      for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
+    });
+  });
+
+  test("a machine comes up with a clock that is wrong by hours: its Talos is not blamed for that, nobody else is touched, and it goes on when the clock is right", () => {
+    let isWrong = false;
+    const expired = { name: "TalosCallFailure", code: 14, tls: "client-refused", byTime: true } as const;
+    const refuse = (): Promise<never> => Promise.reject(Object.assign(new Error("remote error: tls: expired certificate"), expired));
+    const dialer = (real: TalosDialer): TalosDialer =>
+      withUnary(real, ({ address, channel }) => (method, request, options) => {
+        const isItself = (options?.node ?? address) === "10.5.0.2";
+        return isWrong && isItself ? refuse() : channel.unary(method, request, options);
+      });
+    return tell({ timings: demoTimings, dialer }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      isWrong = true;
+      await world.time.advance(2_400_000);
+      assert.deepEqual(sentTo(world, sent, "Reboot"), ["10.5.0.2"]);
+      assert.equal((await world.get(kinds.record))?.spec?.["quarantine"], undefined);
+      const told = await world.condition(kinds.controlPlane, "Ready");
+      assert.equal(told?.reason, "ClockSkewed");
+      assert.match(told.message, /demo-10\.5\.0\.2.*Set the clocks/);
+      isWrong = false;
+      await upgraded(world, "v1.13.10");
+      for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
+    });
+  });
+
+  test("another process takes over whose clock is ahead by hours, while a machine boots: it goes on, and each machine boots once", () => {
+    let aheadMs = 0;
+    return tell({ timings: demoTimings, operatorClock: (real) => ({ now: () => real.now() + aheadMs }) }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, "v1.13.10");
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      await world.kill();
+      aheadMs = sixHours;
+      await world.start();
+      await upgraded(world, "v1.13.10");
+      for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
+    });
+  });
 
   test("the registry goes: what is not pulled yet is told, and it goes on when the registry is back", () =>
     tell({ timings: demoTimings }, async (world) => {

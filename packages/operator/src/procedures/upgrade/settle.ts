@@ -20,6 +20,7 @@ import { imageFor } from "./image.ts";
 import { mayRollBack } from "./may-roll-back.ts";
 import { quarantined } from "./quarantine.ts";
 import { builtFrom } from "./words.ts";
+import { isOver } from "./step-times.ts";
 import { ARRIVES_MS, WELL_WITHIN_MS } from "./times.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -115,9 +116,9 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
     return { kind: "fail", why: sentence, ending: { reason: "Refused", message: `${machine}: ${sentence}` } };
   }
   const config = configOf(assessed, intent);
-  const isOver = seen.now > intent.deadline;
+  const isLate = isOver(seen, intent);
   if (config === undefined)
-    return isOver && seen.now > intent.deadline + ARRIVES_MS
+    return isLate && elapsedMs(intent.deadline, seen.now) > ARRIVES_MS
       ? end("NotHeardOf", `${machine} does not tell how the installation ended.`, unseen)
       : wait;
   if (config.bootId !== bootIdBefore)
@@ -127,7 +128,7 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
       ...withoutInstalled(before),
       installed: broughtBy(intent),
     }));
-  if (isOver && config.at > intent.deadline)
+  if (isLate && config.at > intent.deadline)
     return end("NotHeardOf", `Nothing was seen of the installation on ${machine} by its deadline.`, unseen);
   return wait;
 }
@@ -163,8 +164,7 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
     const { provenAt: _provenAt, ...rest } = intent;
     return { kind: "replace", next: rest };
   }
-  if (seen.now <= intent.deadline)
-    return progress.kind === "missing" && progress.isNode ? { kind: "act", actions: lookAtNodes(assessed) } : wait;
+  if (!isOver(seen, intent)) return progress.kind === "missing" && progress.isNode ? { kind: "act", actions: lookAtNodes(assessed) } : wait;
   if (progress.kind !== "missing") return failed("it was asked to boot it and does not answer since.", intent, "NotHeardOf");
   return unwellStep(assessed, intent, progress);
 }
@@ -214,7 +214,7 @@ function notBootedStep(assessed: Assessment, intent: UpgradeIntent): Step {
   // What goes before the boot was sent: the boot itself follows it.
   const isBegun = seen.sent.has(`ForfeitLeadership/${machine}`) || sentUnder(seen, "EvictOperator", intent) !== undefined;
   if (why !== undefined && !isBegun) return { kind: "end", ending: { reason: "HeldBack", message: `${machine} was not booted: ${why}.` } };
-  if (seen.now > intent.deadline) return { kind: "end", ending: { reason: "HeldBack", message: `${machine} did not boot.` } };
+  if (isOver(seen, intent)) return { kind: "end", ending: { reason: "HeldBack", message: `${machine} did not boot.` } };
   return { kind: "act", actions: bootActions(assessed, intent) };
 }
 
@@ -269,9 +269,8 @@ function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Pro
   });
   const met = assessed.byName.get(machine);
   const isBack = progress.kind === "fell-back";
-  if (isBack && (met?.isReady === true || seen.now > intent.deadline))
-    return ends("RolledBack", `${machine} runs Talos ${talosBefore} again.`);
-  if (seen.now > intent.deadline) return ends("NeverHealthy", `${machine} was to go back to Talos ${talosBefore} and does not show it.`);
+  if (isBack && (met?.isReady === true || isOver(seen, intent))) return ends("RolledBack", `${machine} runs Talos ${talosBefore} again.`);
+  if (isOver(seen, intent)) return ends("NeverHealthy", `${machine} was to go back to Talos ${talosBefore} and does not show it.`);
   // Once it was asked to go back, what it showed before that counts no more.
   if (progress.kind === "well" && sentUnder(seen, "RollBackTalos", intent) === undefined)
     return ends("Upgraded", `${machine} runs Talos ${talosVersion} and got well late; it is not rolled back.`, upgradedBy(intent));
