@@ -16,6 +16,7 @@ export type { Disk, Hardware, MachineSpec, Platform } from "./node/hardware.ts";
 export type { Machine, Stage } from "./node/machine.ts";
 export type { ReleaseFault } from "./node/releases.ts";
 export type { Timings } from "./node/timings.ts";
+export { namesOf as namesOfImage } from "./rpc/image-handlers.ts";
 export { isCounted, overEtcd, refusalOf } from "./workload/over-etcd.ts";
 export type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest, WorkloadContents } from "./workload/api.ts";
 export type { EtcdCluster, EtcdMember } from "./etcd/model.ts";

@@ -165,7 +165,7 @@ function factsOf(image: StoredImage): {
 }
 
 /** Under which names a pulled image is in the store. @see siderolabs/talos v1.13.9 `internal/pkg/containers/image/image.go` manageAliases */
-function namesOf(name: string): readonly string[] {
+export function namesOf(name: string): readonly string[] {
   return [...new Set([name, pinned(name), digestOf(name)])];
 }
 

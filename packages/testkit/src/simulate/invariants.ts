@@ -16,6 +16,7 @@ import { createCompositionRules } from "./composition-rules.ts";
 import type { ObjectView } from "./object-view.ts";
 import type { Stage } from "./stage.ts";
 import { createDisturbances } from "./disturbances.ts";
+import { createInstallations } from "./installations.ts";
 
 /** The operator may have read the bundle or the annotation just before it went; both are read live before what is sent, so a watch that stands still is no excuse. */
 export const READ_JUST_BEFORE_MS = 5_000;
@@ -75,8 +76,8 @@ export interface InvariantsInput {
  * machine that was written down with one key gets no configuration under another without a person's word; S23 the finalizer comes before what it
  * guards, and goes when every machine is blank or given up; S31 a paused cluster is left alone; S33 so is one whose record holds what only a newer
  * release knows, and what it holds is kept; S34 what is being deleted gets no configuration any more, but for a control plane without which its configured workers
- * could not be wiped; S35 while the keys are away nobody is told to reset a machine or to give it up (`advice-rules.ts`); Once: keys are made once, and each machine takes one
- * configuration; Count: no effect takes place more often than without faults, but for what the faults themselves repeat. What concerns nodes and members
+ * could not be wiped; S35 while the keys are away nobody is told to reset a machine or to give it up (`advice-rules.ts`); Once: keys are made once, each machine takes one
+ * configuration and installs each Talos once (`installations.ts`); Count: no effect takes place more often than without faults, but for what the faults themselves repeat. What concerns nodes and members
  * that exist is in `disturbances.ts`, what concerns pods in `pod-rules.ts`, what
  * concerns KubernetesClusters in `composition-rules.ts`.
  */
@@ -86,6 +87,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
   const composition =
     input.composed === undefined ? undefined : createCompositionRules(truth, input.objects, input.composed, datacenter, stage, report);
   const disturbances = createDisturbances(datacenter, stage, now, report);
+  const installations = createInstallations(datacenter, stage, now, report);
   const secretRules = createSecretRules(report);
   const client = createKubeClient(truth);
   const secrets = client.resource<Secret>(secretType);
@@ -228,9 +230,11 @@ export function createInvariants(input: InvariantsInput): Invariants {
       // One that is empty and that nobody's cluster holds any more needs no word.
       if (effect === "T2" && address !== undefined && (stage.approved.has(address) || stage.reinstalled.has(address))) stage.allowed += 1;
       if (address !== undefined) disturbances.tookEffect(effect, address, request, detail);
+      installations.look();
     },
     afterRead(path) {
       disturbances.read(path);
+      installations.look();
     },
     afterAsking(isAnswered) {
       pods.asked(isAnswered);
@@ -249,6 +253,7 @@ export function createInvariants(input: InvariantsInput): Invariants {
       if (effect.startsWith("T") && longAgo(stage.bundleGoneSince)) report("S6", `${effect} goes to ${address} while the keys are away`);
       const record = await readRecord();
       disturbances.beforeSend(effect, address, request, record, detail);
+      if (effect === "T10" && detail.includes("/Upgrade ")) installations.beforeSend(address, request);
       const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])];
       if (effect === "T2" && !wokeNow && longAgo(stage.deletedSince) && !isNeededByWorkers(address))
         report("S34", `a configuration goes to ${address}, and its cluster is being deleted`);
