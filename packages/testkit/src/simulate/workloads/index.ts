@@ -16,6 +16,7 @@ import { replaceDead } from "./repair.ts";
 import { replace, scaleControlPlanes, scaleWorkers } from "./scaling.ts";
 import { writtenConfigs } from "./written-configs.ts";
 import { operatorUpgradeMidway, upgradeBrokenVersion, upgradeSelfHosted, upgradeTalos } from "./upgrades.ts";
+import { upgradeImage } from "./upgrade-images.ts";
 import { modes, operatorUpgrade, pause, powerCycle } from "./standstill.ts";
 
 /** Every workload, in the order of a cluster's life. */
@@ -34,6 +35,7 @@ export const workloads: readonly Workload[] = [
   drain,
   upgradeTalos,
   upgradeBrokenVersion,
+  upgradeImage,
   maintenance,
   upgradeSelfHosted,
   operatorUpgradeMidway,
