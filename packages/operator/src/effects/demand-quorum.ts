@@ -94,6 +94,27 @@ export function quorumWithout<A extends { readonly machine: MachineName }>(
   } as const satisfies Checks<Sending<A>>;
 }
 
+/**
+ * The checks, unless the machine carries nothing of etcd now: its process does not run, or no other control plane is known. Then nobody counts on it, and it is not
+ * told what its member is, or who the others are.
+ */
+export function unlessIdle<C extends string>(checks: Readonly<Record<C, Check<Asked>>>): Readonly<Record<C, Check<Asked>>> {
+  const entries = Object.entries<Check<Asked>>(checks);
+  return Object.fromEntries(
+    entries.map(([name, check]) => [name, async (sending: Asked) => ((await sending.ask(isIdle)) ? undefined : check(sending))]),
+  ) as unknown as Readonly<Record<C, Check<Asked>>>;
+}
+
+const isIdle = async (sending: Asked): Promise<boolean> => {
+  const { seen } = await sending.ask(membersNow);
+  const { machine } = sending.action;
+  const look = seen.machines.find(({ declared }) => declared.name === machine)?.look;
+  if (look?.kind !== "running" || look.etcd === undefined) return false;
+  const { service, isHealthy } = look.etcd;
+  const isOnly = controlPlanesOf(seen).every(({ declared }) => declared.name === machine);
+  return service !== undefined && (service !== "Running" || (isOnly && !isHealthy));
+};
+
 /** A person said that etcd may be out while the machine boots into another Talos, or back. */
 function mayBeOut({ effects, action }: Sending<{ readonly machine: MachineName }>): boolean {
   return isUpgrade(intentOn(effects.facts(), action.machine)) && outageWord(effects.seen).kind === "approved";

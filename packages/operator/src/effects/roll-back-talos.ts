@@ -10,7 +10,7 @@ import type { Check } from "./define.ts";
 import { runsVersion, sameBoot } from "./demand-talos.ts";
 import type { TalosStep } from "./demand-talos.ts";
 import { sameMachine } from "./demand-machine.ts";
-import { ownMember, quorumWithout } from "./demand-quorum.ts";
+import { ownMember, quorumWithout, unlessIdle } from "./demand-quorum.ts";
 import { onUpgrade } from "./on-upgrade.ts";
 import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
@@ -58,7 +58,11 @@ export const rollBackTalos = defineSend("RollBackTalos", {
     sameBoot,
     runsVersion,
     otherSlot,
-    ...where(({ action }: Connected<RollBackTalos>) => action.role === "controlplane", { ownMember, ...quorumWithout("is-down") }),
+    // One whose etcd never started with the new Talos has nothing to lose, and no other way back.
+    ...where(
+      ({ action }: Connected<RollBackTalos>) => action.role === "controlplane",
+      unlessIdle({ ownMember, ...quorumWithout("is-down") }),
+    ),
   },
   record: {
     boot: (facts, { machine, ifBootId }) => intentOn(facts, machine)?.rollsBackFrom === ifBootId,

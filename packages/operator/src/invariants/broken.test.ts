@@ -23,7 +23,7 @@ import { machinesOf } from "../spec/declared.ts";
 import { brokenBy, passInvariants } from "./broken.ts";
 import type { Rule } from "../model/decision.ts";
 import type { Action } from "../model/effect.ts";
-import type { Look, SeenAlarm } from "../model/look.ts";
+import type { Look, SeenAlarm, SeenEtcd } from "../model/look.ts";
 import type { Observed } from "../model/observation.ts";
 import type { ClusterFacts, IntentFact } from "../model/record.ts";
 
@@ -94,6 +94,19 @@ const boot = (machine: string): Action => ({
   ...at(machine),
   role: machine.startsWith("demo-workers") ? "worker" : "controlplane",
   ifBootId: "b",
+});
+const rollBack = (machine: string): Action => ({
+  kind: "RollBackTalos",
+  ...at(machine),
+  role: "controlplane",
+  ifBootId: "b",
+  ifVersion: "v1.13.9",
+  back: "v1.13.8",
+});
+const givenUp = (n: number): Action => withOpen(open(cp(n), "Reboot", { ...another, rollsBackFrom: "b" }));
+/** The etcd of the first does not run, or runs and is not healthy, and the third is dead. */
+const unwell = (etcd: Partial<SeenEtcd>): Given => ({
+  looks: { ...healthy, "10.0.0.1": running({ ...member(0, 3), isHealthy: false, ...etcd }), "10.0.0.3": silent },
 });
 const install = (machine: string, version: string): Action => ({
   kind: "InstallTalos",
@@ -213,6 +226,16 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
   ["sends without keys", { bundle: { kind: "absent" } }, [withOpen(open(cp(1))), boot(cp(1))], "S6"],
   ["boots one of three while another is dead", { looks: { ...healthy, "10.0.0.3": silent } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["boots one while nobody knows etcd", { looks: { ...healthy, "10.0.0.1": running() } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
+  ["rolls one back whose etcd does not run", unwell({ service: "Waiting" }), [givenUp(1), rollBack(cp(1))], undefined],
+  ["boots one whose etcd does not run", unwell({ service: "Waiting" }), [withOpen(open(cp(1))), boot(cp(1))], "S10"],
+  ["rolls one back whose etcd runs while another is dead", unwell({}), [givenUp(1), rollBack(cp(1))], "S10"],
+  ["rolls one back whose etcd nobody knows", unwell({ service: undefined }), [givenUp(1), rollBack(cp(1))], "S10"],
+  [
+    "rolls the only one back whose etcd runs and tells nothing",
+    { controlPlane: controlPlane(1), looks: { "10.0.0.1": running({ ...member(0, 1), isHealthy: false, members: undefined }) } },
+    [givenUp(1), rollBack(cp(1))],
+    undefined,
+  ],
   ["boots one of two with a word for it", pair("v1.13.9"), [withOpen(open(cp(1), "Reboot", another)), boot(cp(1))], undefined],
   ["boots one of two with another word", pair("v1.14.0"), [withOpen(open(cp(1), "Reboot", another)), boot(cp(1))], "S10"],
   ["boots one of two for its settings, whatever is said", pair("v1.13.9"), [withOpen(open(cp(1))), boot(cp(1))], "S10"],

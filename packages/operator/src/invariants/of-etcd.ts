@@ -38,9 +38,18 @@ function readFor(kind: DisruptiveAction["kind"], view: EtcdQuorum | EtcdDoubt): 
   return kind === "RejoinEtcd" ? despiteAlarms(view) : view;
 }
 
+/** It carries nothing of etcd: its process does not run, or it is not healthy where no other control plane is known. */
+function isIdle({ seen, byName }: Pass["assessed"], name: MachineName): boolean {
+  const look = byName.get(name)?.look;
+  const etcd = look?.kind === "running" ? look.etcd : undefined;
+  if (etcd?.service === undefined || etcd.isHealthy) return false;
+  return etcd.service !== "Running" || controlPlanesOf(seen).length === 1;
+}
+
 /** Counted here once more, and otherwise than by whoever granted it. */
 function quorumLost({ assessed, after }: Pass, action: DisruptiveAction): string | undefined {
   const name = machineOf(action);
+  if (action.kind === "RollBackTalos" && isIdle(assessed, name)) return undefined;
   const view = readFor(action.kind, assessed.etcdMembership);
   if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
   const look = assessed.byName.get(name)?.look;

@@ -154,6 +154,11 @@ export function endDefragment(run: Run): void {
 /** The process ends with an error, and is started again and again. */
 const restartMs = 5_000;
 
+/** The process of this Talos ends with an error before it answers anybody. */
+export function failEtcd(run: Run): void {
+  run.service("etcd", "Waiting", 'Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code 1');
+}
+
 /** @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/system/services/etcd.go` `experimental-initial-corrupt-check` */
 export function endByCheck(run: Run): void {
   if (run.machine.services["etcd"]?.state !== "Running") return;

@@ -9,8 +9,9 @@ export interface ReleaseFault {
   /**
    * - `fails`: the boot sequence ends with an error before anything listens; what was upgraded falls back by itself, anything else boots for ever
    * - `never-healthy`: it boots and answers, and its kubelet ends as often as it is started
+   * - `etcd-fails`: it boots and answers, and its etcd ends as often as it is started
    */
-  readonly boot?: "fails" | "never-healthy";
+  readonly boot?: "fails" | "never-healthy" | "etcd-fails";
   /** Its installer ends so, after it has begun to write. Default 0. */
   readonly installerExitCode?: number;
   /** The registry does not have its installer, or gives it so slowly that nobody waits for it. */

@@ -7,6 +7,7 @@ import {
   endByCheck,
   endDefragment,
   endEtcd,
+  failEtcd,
   goOnWithImage,
   isDefragmenting,
   prepareEtcd,
@@ -284,6 +285,7 @@ function fire(run: Run, name: TimerName): void {
       if (canJoin(machine)) run.output("join-etcd");
       return;
     case "etcd-start":
+      if (run.faultOf(machine.hardware.talosVersion, machine.schematic)?.boot === "etcd-fails") return failEtcd(run);
       if (machine.etcd.data !== undefined) return startEtcd(run);
       if (machine.etcd.isBootstrapRequested) run.output("found-etcd");
       return;

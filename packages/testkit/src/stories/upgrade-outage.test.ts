@@ -265,3 +265,78 @@ describe("two voters of etcd", () => {
       assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2", "Reboot 10.5.0.2", "Rollback 10.5.0.2"]);
     }));
 });
+
+describe("a Talos whose etcd never starts", () => {
+  const failed = (world: Story): Promise<void> =>
+    world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
+  const isBack = (world: Story, address: string): Promise<void> =>
+    world.until("back", async () => versionAt(world, address) === "v1.13.9" && isWell(world, address), 1_200);
+  const versionAt = (world: Story, address: string): string => world.datacenter.machine(address).state.hardware.talosVersion;
+  const isWell = (world: Story, address: string): boolean => world.datacenter.machine(address).state.kubernetes.isNodeReady;
+
+  test("is rolled back on the only voter, once: nothing of etcd is lost that was still there", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world, ["10.5.0.1"]);
+      world.datacenter.setReleaseFault("v1.13.10", { boot: "etcd-fails" });
+      await ask(world, "v1.13.10");
+      await failed(world);
+      await isBack(world, "10.5.0.1");
+      await world.time.advance(900_000);
+      assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.1", "Upgrade 10.5.0.1", "Reboot 10.5.0.1", "Rollback 10.5.0.1"]);
+      assert.equal((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status, "True");
+      assert.equal((await pending(world))?.reason, "VersionFailed");
+    }));
+
+  test("is rolled back on one of two voters, once, and the other one is left alone", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await pair(world, []);
+      world.datacenter.setReleaseFault("v1.13.10", { boot: "etcd-fails" });
+      await approve(world, "v1.13.10");
+      await ask(world, "v1.13.10", ["controlPlane"]);
+      await failed(world);
+      await isBack(world, "10.5.0.2");
+      await world.time.advance(900_000);
+      assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2", "Reboot 10.5.0.2", "Rollback 10.5.0.2"]);
+      assert.deepEqual(
+        two.filter((address) => !isWell(world, address)),
+        [],
+      );
+    }));
+
+  test("is rolled back on one of two voters, although its word of approval was taken back meanwhile", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await pair(world, []);
+      world.datacenter.setReleaseFault("v1.13.10", { boot: "etcd-fails" });
+      await approve(world, "v1.13.10");
+      await ask(world, "v1.13.10", ["controlPlane"]);
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 600);
+      await approve(world, undefined);
+      await failed(world);
+      await isBack(world, "10.5.0.2");
+    }));
+
+  test("is rolled back on one of three voters", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world, [...two, "10.5.0.3"], []);
+      world.datacenter.setReleaseFault("v1.13.10", { boot: "etcd-fails" });
+      await ask(world, "v1.13.10", ["controlPlane"]);
+      await failed(world);
+      await isBack(world, "10.5.0.2");
+      await world.time.advance(900_000);
+      assert.deepEqual(
+        world.sent.slice(sent).filter((call) => /^(Upgrade|Reboot|Rollback) /.test(call)),
+        ["Upgrade 10.5.0.2", "Reboot 10.5.0.2", "Rollback 10.5.0.2"],
+      );
+    }));
+
+  test("stays on the only voter where another release of etcd may have raised its data, and the words say that", () =>
+    tell({ timings: demoTimings, machines: [1, 4].map((n) => ({ address: `10.5.0.${n}`, talosVersion: "v1.13.9" })) }, async (world) => {
+      const sent = await ready(world, ["10.5.0.1"]);
+      world.datacenter.setReleaseFault("v1.14.0", { boot: "etcd-fails" });
+      await ask(world, "v1.14.0");
+      await failed(world);
+      await world.time.advance(900_000);
+      assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.1", "Upgrade 10.5.0.1", "Reboot 10.5.0.1"]);
+      assert.match((await pending(world))?.message ?? "", /It is not rolled back: no other member of etcd runs/);
+    }));
+});
