@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { demoTimings } from "@talos-operator/simulator";
 import { asPerson } from "./as-person.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
@@ -74,5 +75,62 @@ describe("what was upgraded by other means", () => {
       await grow(world);
       // The simulated installer writes what it was booted from; what it was told counts.
       assert.match(active(world, "10.5.0.5"), /installer:v1\.13\.8/);
+    }));
+});
+
+/** As `talosctl upgrade` leaves a machine when it ends between the installation and the boot. */
+async function install(world: Story, address: string, image: string): Promise<void> {
+  const done = asPerson(world, address, async (client) => {
+    let name = image;
+    for await (const progress of client.imagePull({ reference: image, store: "system" }, { timeoutMs: 60_000 }))
+      if (progress.kind === "done") name = progress.name;
+    for await (const _ of client.lifecycleUpgrade({ image: name }, { timeoutMs: 60_000 }));
+  });
+  // The installer takes its time.
+  await world.time.advance(30_000);
+  await done;
+}
+
+describe("a Talos that somebody installed by hand and did not boot", () => {
+  const versionAt = (world: Story, address: string): string => world.datacenter.machine(address).state.hardware.talosVersion;
+  const sentTo = (world: Story, sent: number, call: string): readonly string[] =>
+    world.sent.slice(sent).flatMap((one) => (one.startsWith(`${call} `) ? [one.slice(call.length + 1)] : []));
+  const allRun = (world: Story, version: string): Promise<void> =>
+    world.until(`all run ${version}`, async () => cps.every((address) => versionAt(world, address) === version), 3_600);
+
+  for (const [what, by] of [
+    ["is what is asked for", "v1.13.10"],
+    ["is another one", "v1.13.8"],
+  ] as const)
+    test(`${what}: nothing is installed over it, which is told with what releases it; after a boot the machine is asked what it runs, and the run goes on`, () =>
+      tell({ timings: demoTimings }, async (world) => {
+        await ready(world);
+        await install(world, "10.5.0.2", `ghcr.io/siderolabs/installer:${by}`);
+        const sent = world.sent.length;
+        await edit(world, { version: "v1.13.10" });
+        const says =
+          /demo-10\.5\.0\.2 is next: somebody else installed a Talos on it .*no machine tells which.*talosctl reboot.*runs v1\.13\.10.*talosctl rollback/;
+        await world.until("told", async () => says.test(await pending(world)), 300);
+        await world.time.advance(900_000);
+        assert.equal(world.sent.length, sent);
+        await asPerson(world, "10.5.0.2", (client) => client.reboot({}, { timeoutMs: 10_000 }));
+        await allRun(world, "v1.13.10");
+        const installed = by === "v1.13.10" ? cps.filter((address) => address !== "10.5.0.2") : cps;
+        assert.deepEqual(sentTo(world, sent, "Upgrade").toSorted(), installed);
+      }));
+
+  test("while another machine is being upgraded holds up its own turn alone, and a way back releases it as well", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      const sent = world.sent.length;
+      await edit(world, { version: "v1.13.10" });
+      await world.until("booting", async () => world.sent.includes("Reboot 10.5.0.2"), 300);
+      await install(world, "10.5.0.3", "ghcr.io/siderolabs/installer:v1.13.10");
+      await world.until("told", async () => /demo-10\.5\.0\.3 is next: somebody else installed a Talos/.test(await pending(world)), 900);
+      assert.equal(versionAt(world, "10.5.0.2"), "v1.13.10");
+      await asPerson(world, "10.5.0.3", (client) => client.rollback({ timeoutMs: 10_000 }));
+      await allRun(world, "v1.13.10");
+      // Once by hand.
+      assert.deepEqual(sentTo(world, sent, "Upgrade").toSorted(), ["10.5.0.1", "10.5.0.2", "10.5.0.3", "10.5.0.3"]);
     }));
 });

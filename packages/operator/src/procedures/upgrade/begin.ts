@@ -56,7 +56,7 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (!candidate.isInstalled && (config.talos?.fallback !== undefined || config.talos?.isStaged === true))
     return {
       kind: "hold",
-      why: "somebody else installed a Talos on it that was not booted yet, and nothing is installed over it: boot it, or roll it back",
+      why: `somebody else installed a Talos on it that was not booted yet, and no machine tells which: nothing is installed over it. Boot it (talosctl reboot), and if it runs ${toWords(candidate, image)} then it is done and the others follow; or take it back (talosctl rollback, which boots, too)`,
       needsPerson: true,
     };
   const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps";
