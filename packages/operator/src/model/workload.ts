@@ -91,6 +91,10 @@ export interface SeenNodes {
   readonly at: number;
   /** `undefined` = nobody answered yet. */
   readonly nodes: readonly SeenNode[] | undefined;
+  /** When they were asked for that are known; absent = `at`. */
+  readonly toldAt?: number;
+  /** Nobody answered when they were last asked for; absent = somebody did, or they never were. */
+  readonly isUnanswered?: boolean;
   /** True while an answer is awaited. */
   readonly isAsking: boolean;
   /** Something was written since they were listed. */

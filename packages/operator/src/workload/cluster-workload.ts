@@ -194,6 +194,7 @@ export class ClusterWorkload {
 
   async #list(place: WorkloadPlace, log: Logger): Promise<void> {
     let nodes: readonly SeenNode[] | undefined;
+    const askedAt = this.#nodes.at;
     try {
       nodes = await this.use({ kind: "nodes" }, place, async (client, timeoutMs) => {
         const { items } = await client.resource<NodeObject>(nodeType).list({ timeoutMs });
@@ -206,7 +207,8 @@ export class ClusterWorkload {
     }
     this.#nodes = {
       ...this.#nodes,
-      nodes: nodes ?? this.#nodes.nodes,
+      ...(nodes === undefined ? {} : { nodes, toldAt: askedAt }),
+      isUnanswered: nodes === undefined,
       isAsking: false,
       isStale: this.#nodes.isStale || nodes === undefined,
     };

@@ -57,6 +57,8 @@ export interface StoryOptions {
   /** The operator's clock. Default: the world's. */
   readonly operatorClock?: (real: Clock) => Clock;
   readonly dialer?: (real: TalosDialer) => TalosDialer;
+  /** The operator's way to the APIs of clusters. Default: the world's. */
+  readonly workloads?: (real: WorkloadDialer) => WorkloadDialer;
   /** Where the operator writes files. Default: nowhere. */
   readonly files?: FileTree;
   /** What the operator may do. Default: the whole table, as the chart gives it. */
@@ -260,7 +262,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       const operator = createOperator({
         kube: own,
         talos: mortalTalos(dialer, life),
-        workloads: mortalWorkloads(workloads.dialer, life, workloadWrites),
+        workloads: mortalWorkloads(options.workloads?.(workloads.dialer) ?? workloads.dialer, life, workloadWrites),
         ...(options.files === undefined ? {} : { files: options.files }),
         ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
         ...(options.backups === undefined ? {} : { backups: options.backups(createKubeClient(own)) }),

@@ -12,6 +12,7 @@ import { withIntent } from "../../record/facts.ts";
 import { troubleOf, wasJustHeldBack } from "../configure/config-probe.ts";
 import { imageFor, isUnsigned } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
+import { areNodesTold, lookAtNodes, NODES_UNTOLD } from "./look-again.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import { slotFor } from "./slot-for.ts";
@@ -154,6 +155,13 @@ function boot(
   if (held !== undefined) return held;
   const { seen } = assessed;
   const { name, hop } = candidate;
+  // Nobody could tell after the boot whether it is well.
+  if (!areNodesTold(assessed)) {
+    const actions = lookAtNodes(assessed);
+    return seen.nodes?.isUnanswered === true
+      ? { kind: "hold", why: NODES_UNTOLD, actions }
+      : { kind: "act", says: `${name} is drained next.`, actions };
+  }
   // Pods have nowhere to go where no other Node takes any.
   const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name, true) : ({ kind: "ready" } as const);
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };

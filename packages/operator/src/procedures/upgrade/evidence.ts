@@ -6,6 +6,7 @@ import { GOING_STAGES } from "../../assess/quorum.ts";
 import { machineFact } from "../../record/facts.ts";
 import { nodeOf } from "../../workload/seen-node.ts";
 import { troubleOf } from "../configure/config-probe.ts";
+import { areNodesTold, areNodesToldSince, NODES_UNTOLD } from "./look-again.ts";
 import { failedWords } from "./quarantine.ts";
 import type { KnownConfig } from "../../model/config.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -24,8 +25,15 @@ export type Progress =
   | { readonly kind: "fell-back"; readonly bootId: string }
   /** It booted one that nobody asked for. */
   | { readonly kind: "another"; readonly talos: string }
-  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed; `isFinal`: no waiting cures it. */
-  | { readonly kind: "missing"; readonly bootId: string; readonly what: string; readonly isNode: boolean; readonly isFinal?: true }
+  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed; `isFinal`: no waiting cures it; `isUntold`: nobody tells. */
+  | {
+      readonly kind: "missing";
+      readonly bootId: string;
+      readonly what: string;
+      readonly isNode: boolean;
+      readonly isFinal?: true;
+      readonly isUntold?: true;
+    }
   /** It shows everything. */
   | { readonly kind: "well"; readonly bootId: string };
 
@@ -93,7 +101,11 @@ function wellness(assessed: Assessment, intent: UpgradeIntent, machine: SeenMach
   // One that was installed anew has another Node, and its former one stands at the same address.
   const node =
     nodes.nodes === undefined ? undefined : (nodes.nodes.find(({ name }) => name === look.nodeName) ?? nodeOf(nodes.nodes, fact));
-  if (node?.osImage?.includes(intent.talosVersion) !== true) return missing("its Node does not show the version yet", true);
+  const isShown = node?.osImage?.includes(intent.talosVersion) === true;
+  // It is as well as it can tell itself: an API that is out of reach is no fault of its Talos.
+  const isTold = areNodesToldSince(assessed, intent.at) && ((isShown && node.isReady) || areNodesTold(assessed));
+  if (!isTold) return { kind: "missing", bootId, what: NODES_UNTOLD, isNode: true, isUntold: true };
+  if (!isShown) return missing("its Node does not show the version yet", true);
   if (!node.isReady && machine.look === assessed.byName.get(intent.machine)?.look) return missing("its Node is not ready", true);
   return { kind: "well", bootId };
 }

@@ -11,6 +11,7 @@ import { outageOf } from "./outage.ts";
 import { isProvenOn } from "./proven.ts";
 import { notBack } from "./not-back.ts";
 import { withRun } from "./run.ts";
+import { openWords } from "./open-words.ts";
 import { wordsOf } from "./words.ts";
 import { whatElseIsOpen } from "./what-else-is-open.ts";
 import { begin } from "./begin.ts";
@@ -27,7 +28,7 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
   const open = upgradeIntents(facts);
   const all = candidatesOf(assessed, hop);
   const others = open.filter(({ role, talosVersion }) => role !== hop.role || !isSameVersion(talosVersion, hop.version));
-  const busy = open.length === 0 ? "" : `${open.map(wordsOf).join("; ")}.`;
+  const busy = openWords(assessed, open);
   const isUnknown = open.length === 0 && ownMachine(assessed).kind === "unknown";
   const held = others.length > 0 ? busy : isUnknown ? ITSELF_UNKNOWN : whatElseIsOpen(assessed, facts);
   if (held !== undefined)

@@ -6,6 +6,7 @@ import { foresee } from "../../planning/foresee.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent, worker } from "../../testing/builders.ts";
 import { planUpgrades } from "./plan-upgrades.ts";
 import type { KnownConfig } from "../../model/config.ts";
+import type { SeenNodes } from "../../model/workload.ts";
 import type { Look } from "../../model/look.ts";
 import type { Observed, SentEffect } from "../../model/observation.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../../model/record.ts";
@@ -117,6 +118,16 @@ function sends(given: Given): readonly string[] {
   );
 }
 
+const isInstalledThere: Given = { fact: { [cp(2)]: { installed: { version: asked, before: "v1.13.9", bootId: `boot-${cp(2)}` } } } };
+const listed = (over: Partial<SeenNodes>): SeenNodes => ({
+  at: NOW,
+  nodes: [],
+  isAsking: false,
+  isStale: false,
+  cordoned: new Map(),
+  ...over,
+});
+
 const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] = [
   ["installs on the first that follows", {}, [`InstallTalos ${cp(2)}`]],
   ["installs nothing from the image of another version", { inStore: "v1.13.11" }, [`PullInstaller ${cp(2)}`]],
@@ -186,6 +197,23 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
       over: { drains: new Map() },
     },
     [`CordonAndDrain ${wk(1)}`],
+  ],
+  [
+    "boots nothing by Nodes that were listed long ago, and lists them",
+    { ...isInstalledThere, over: { nodes: listed({ toldAt: NOW - 61_000, at: NOW - 61_000 }) } },
+    ["LookAtNodes "],
+    /10\.0\.0\.2 is drained next/,
+  ],
+  [
+    "boots nothing while the cluster's own API does not tell its Nodes, and says so",
+    { ...isInstalledThere, over: { nodes: listed({ toldAt: NOW - 61_000, isUnanswered: true }) } },
+    [],
+    /10\.0\.0\.2 is next: the cluster's own API does not tell its Nodes/,
+  ],
+  [
+    "boots what is installed where Nodes were listed a moment ago, although nobody answers now",
+    { ...isInstalledThere, over: { nodes: listed({ toldAt: NOW - 59_000, isUnanswered: true }) } },
+    [`RebootMachine ${cp(2)}`],
   ],
   [
     "leaves its own machine for the end, after the leader of etcd",

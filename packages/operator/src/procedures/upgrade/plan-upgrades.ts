@@ -4,7 +4,7 @@ import { imageFor } from "./image.ts";
 import { nextHop } from "./next-hop.ts";
 import { withoutRun } from "./run.ts";
 import { takeBack } from "./take-back.ts";
-import { wordsOf } from "./words.ts";
+import { openWords } from "./open-words.ts";
 import { planHop } from "./plan-hop.ts";
 import type { NextHop } from "./next-hop.ts";
 import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
@@ -27,7 +27,7 @@ export function planUpgrades(assessed: Assessment, facts: ClusterFacts): Upgrade
   });
   const withdrawn = open.length > 0 ? undefined : withdrawnFrom(assessed, next);
   if (withdrawn !== undefined) return takeBack(assessed, facts, withdrawn);
-  if (open.length > 0 && next.kind !== "hop") return step("running", `${open.map(wordsOf).join("; ")}.`, "Upgrading");
+  if (open.length > 0 && next.kind !== "hop") return step("running", openWords(assessed, open), "Upgrading");
   switch (next.kind) {
     case "none":
       return step("none", "", undefined, withoutRun(assessed, facts));

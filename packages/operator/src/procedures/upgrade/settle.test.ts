@@ -4,6 +4,7 @@ import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running } from "../../testing/builders.ts";
 import { settleUpgrade } from "./settle.ts";
 import type { World } from "../../testing/builders.ts";
+import type { SeenNode } from "../../model/workload.ts";
 import type { Look } from "../../model/look.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 
@@ -140,6 +141,43 @@ describe("a machine that runs the Talos that was asked for", () => {
     assert.equal(decided({ read, looks: { "10.0.0.2": well } }).left?.provenAt, NOW);
     const { left } = decided({ read, looks: { "10.0.0.2": unwell }, intent: { provenAt: NOW - 5_000 } });
     assert.ok(left !== undefined && left.provenAt === undefined);
+  });
+
+  describe("while the API of its cluster is asked for Nodes", () => {
+    const node: SeenNode = {
+      name: "node-2",
+      osImage: "Talos (v1.13.10)",
+      isReady: true,
+      uuid: "",
+      isCordonedByUs: false,
+      addresses: ["10.0.0.2"],
+    };
+    const look = running(member(1, 3), { version: "v1.13.10", nodeName: "node-2" });
+    /** Long after its time, with Nodes that were listed so long ago. */
+    const judged = (agoMs: number, nodes: readonly SeenNode[] | undefined): readonly unknown[] => {
+      const seen = { at: NOW, toldAt: NOW - agoMs, nodes, isAsking: true, isStale: false, cordoned: new Map() };
+      const { left, isFailed } = decided({
+        read,
+        looks: { "10.0.0.2": look },
+        intent: { deadline: NOW - MINUTE },
+        over: { nodes: seen, baking: new Set() },
+      });
+      return [left?.provenAt, left?.rollsBackFrom, isFailed];
+    };
+    const [proven, waits, goesBack] = [
+      [NOW, undefined, false],
+      [undefined, undefined, false],
+      [undefined, "after", true],
+    ];
+    for (const [what, agoMs, nodes, want] of [
+      ["is well by what it told since the boot was written down", 4 * MINUTE, [node], proven],
+      ["is not well by what it told before", 6 * MINUTE, [node], waits],
+      ["is not to blame for what nobody told for a minute", 2 * MINUTE, [{ ...node, isReady: false }], waits],
+      ["is not to blame where nobody ever told", 0, undefined, waits],
+      ["is to blame for what it told a moment ago", 5_000, [{ ...node, isReady: false }], goesBack],
+      ["is to blame for a version that its Node does not show", 5_000, [{ ...node, osImage: "Talos (v1.13.9)" }], goesBack],
+    ] as const)
+      test(what, () => assert.deepEqual(judged(agoMs, nodes), want));
   });
 
   test("is done when it was well for its bake time, and not while nobody knows that", () => {

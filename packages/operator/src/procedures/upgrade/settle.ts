@@ -164,7 +164,8 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
     const { provenAt: _provenAt, ...rest } = intent;
     return { kind: "replace", next: rest };
   }
-  if (!isOver(seen, intent)) return progress.kind === "missing" && progress.isNode ? { kind: "act", actions: lookAtNodes(assessed) } : wait;
+  if (!isOver(seen, intent) || (progress.kind === "missing" && progress.isUntold === true))
+    return progress.kind === "missing" && progress.isNode ? { kind: "act", actions: lookAtNodes(assessed) } : wait;
   if (progress.kind !== "missing") return failed("it was asked to boot it and does not answer since.", intent, "NotHeardOf");
   return unwellStep(assessed, intent, progress);
 }
