@@ -144,6 +144,25 @@ describe("the workloads of a simulated cluster", () => {
     assert.deepEqual(nodesOf(await pods()), ["cp"]);
   });
 
+  it("puts pods rather on Nodes without a soft taint, and on those with one where there is no other", async () => {
+    const { world, pods } = await start([]);
+    const soft = { key: "soft", effect: "PreferNoSchedule" };
+    await addNode(world, "n1", [soft]);
+    await world.create(apps("deployments"), workload(2));
+    assert.deepEqual(nodesOf(await pods()), ["n1", "n1"]);
+    await addNode(world, "n2");
+    await world.ok(world.patch(apps("deployments", "a"), "merge", { spec: { replicas: 4 } }));
+    assert.deepEqual(nodesOf(await pods()), ["n1", "n1", "n2", "n2"]);
+    await world.ok(world.patch(apps("deployments", "a"), "merge", { spec: { replicas: 5 } }));
+    assert.deepEqual(nodesOf(await pods()), ["n1", "n1", "n2", "n2", "n2"], "however full it is");
+    const tolerations = [{ key: "soft", operator: "Exists" }];
+    await world.create(world.core("pods"), {
+      metadata: { name: "tolerant" },
+      spec: { containers: [{ name: "c", image: "i:1" }], tolerations },
+    });
+    assert.deepEqual(nodesOf(await pods()), ["n1", "n1", "n1", "n2", "n2", "n2"]);
+  });
+
   it("lets a Node that is not Ready take only what tolerates that, and says so by a taint", async () => {
     const { world, pods, status, time, revision } = await start([], "controllers");
     await world.create("/api/v1/nodes", { metadata: { name: "n1" }, spec: { taints: [{ key: "own", effect: "NoExecute" }] } });

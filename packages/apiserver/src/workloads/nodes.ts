@@ -19,6 +19,14 @@ export function takes(node: JsonObject, podSpec: JsonObject, isDaemon: boolean):
   );
 }
 
+/** How many taints would rather keep this pod away; a Node with fewer of them comes first, however full it is. */
+function dislikes(node: JsonObject, podSpec: JsonObject): number {
+  const tolerations = objectsAt(podSpec, "tolerations");
+  return objectsAt(objectAt(node, "spec"), "taints").filter(
+    (taint) => taint["effect"] === "PreferNoSchedule" && !tolerations.some((toleration) => tolerates(toleration, taint)),
+  ).length;
+}
+
 function tolerates(toleration: JsonObject, taint: JsonObject): boolean {
   const effect = stringAt(toleration, "effect") ?? "";
   if (effect !== "" && effect !== taint["effect"]) return false;
@@ -29,7 +37,8 @@ function tolerates(toleration: JsonObject, taint: JsonObject): boolean {
 }
 
 /**
- * Scheduler and kubelets: pods go to the Node with the fewest, run and are ready at once; those of Jobs end at once.
+ * Scheduler and kubelets: pods go to the Node with the fewest, of those that no taint would rather keep them off; they run and are ready at once, and those of
+ * Jobs end at once. A genuine scheduler weighs such taints threefold, which all other reasons together seldom outweigh.
  *
  * @param hasKubelets somebody else lets pods run: here they only get their Node, and pods of Jobs end when they run
  */
@@ -48,7 +57,7 @@ export function runPods(view: ClusterView, hasKubelets: boolean): void {
     const name = stringAt(spec, "nodeName") ?? "";
     if (hasKubelets && !isRunning && name !== "") continue;
     const fitting = nodes.filter((node) => (name === "" ? takes(node, spec, false) : metadataOf(node)["name"] === name));
-    const node = fitting.toSorted((a, b) => loadOf(load, a) - loadOf(load, b))[0];
+    const [node] = fitting.toSorted((a, b) => dislikes(a, spec) - dislikes(b, spec) || loadOf(load, a) - loadOf(load, b));
     if (node === undefined) {
       if (name === "") view.update("/pods", pod, waiting(pod, nodes.length, view.now));
       continue;

@@ -55,7 +55,7 @@ export interface EffectDefinition<K extends EffectKind = EffectKind> {
   readonly at: "machine" | "workload" | "objects";
   /** The machine that something is done to; absent = none. Nothing is done to one that is paused. */
   readonly machine?: (action: ActionOf<K>) => MachineName;
-  /** Machines on which it begins something: it writes that down. */
+  /** The same where it is several: on which it begins something, which it writes down, or whose Nodes it writes. */
   readonly begins?: (action: ActionOf<K>, seen: Observed) => readonly MachineName[];
   /** True where it only tells the record what was seen: people's word is no matter of that, and the version that was read keeps it from undoing anything. */
   readonly remembers?: (action: ActionOf<K>, seen: Observed) => boolean;

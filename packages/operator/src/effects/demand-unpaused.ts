@@ -27,3 +27,11 @@ export async function demandUnpaused(machine: MachineName, latest: LatestWords, 
 
 /** Neither the machine nor its pool says by now that it is to be left alone. */
 export const unpaused: Check<Sending<{ readonly machine: MachineName }>> = ({ action, effects }) => effects.demandUnpaused(action.machine);
+
+/** The same of every machine whose Node is written. */
+export const allUnpaused: Check<Sending<{ readonly nodes: readonly { readonly machine?: MachineName }[] }>> = async ({
+  action,
+  effects,
+}) => {
+  await Promise.all(action.nodes.flatMap(({ machine }) => (machine === undefined ? [] : [effects.demandUnpaused(machine)])));
+};

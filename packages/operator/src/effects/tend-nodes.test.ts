@@ -9,8 +9,8 @@ import { without } from "../testing/checks-of.ts";
 import type { CheckOf } from "../testing/checks-of.ts";
 import { executeAll } from "./execute.ts";
 import type { Action, ActionOf } from "../model/effect.ts";
-import type { ClusterFacts, IntentFact } from "../model/record.ts";
-import { CORDON_MARK } from "../workload/seen-node.ts";
+import type { ClusterFacts, IntentFact, OperationFact } from "../model/record.ts";
+import { CORDON_MARK, UPGRADE_TAINT } from "../workload/seen-node.ts";
 import type { Effects } from "./ports.ts";
 
 const one = configured("10.0.1.1", "worker", "demo-workers");
@@ -30,14 +30,14 @@ const known = facts({ machines: [one, gone] });
 /** Effects on a workload cluster with the Node `a`, and the record as it is read at the last moment. */
 function within(
   live: ClusterFacts,
-  node: { readonly uuid: string; readonly isReady?: boolean },
+  node: { readonly uuid: string; readonly isReady?: boolean; readonly taints?: readonly object[] },
 ): { readonly effects: Effects; readonly api: FakeApi; readonly demand: () => Promise<unknown>; readonly hasAsked: () => boolean } {
   const api = createFakeApi();
   api.put("/api/v1/nodes", {
     apiVersion: "v1",
     kind: "Node",
     metadata: { name: "a", annotations: { [CORDON_MARK]: "demo" } },
-    spec: { unschedulable: true },
+    spec: { unschedulable: true, ...(node.taints === undefined ? {} : { taints: node.taints }) },
     status: { nodeInfo: { systemUUID: node.uuid }, conditions: [{ type: "Ready", status: node.isReady === true ? "True" : "False" }] },
   } as KubeObject);
   let asked: { readonly demand: () => Promise<unknown> } | undefined;
@@ -51,6 +51,7 @@ function within(
     },
     released: () => undefined,
     staleNodes: () => undefined,
+    tainted: () => undefined,
   };
   const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
   const effects = {
@@ -77,6 +78,8 @@ function within(
 
 const nodes = (api: FakeApi): readonly KubeObject[] => api.objects("/api/v1/nodes");
 const open = facts({ machines: [one, gone], intents: [intent] });
+const run: OperationFact = { id: "upgrade-talos-1", kind: "UpgradeTalos", phase: "", startedAt: 1, since: 1, inputs: {} };
+const upgrading = facts({ machines: [one, gone], operations: [run] });
 const another = facts({ machines: [{ ...one, uuid: "another" }, gone] });
 
 describe("draining", () => {
@@ -136,7 +139,7 @@ describe("each check of an effect on Nodes", () => {
     readonly over?: object;
   }
   const rows: {
-    readonly [K in "CordonAndDrain" | "Uncordon" | "DeleteNode" | "EvictOperator"]: readonly [
+    readonly [K in "CordonAndDrain" | "Uncordon" | "DeleteNode" | "EvictOperator" | "TaintNodes" | "UntaintNodes"]: readonly [
       ActionOf<K>,
       Readonly<Record<CheckOf<K>, Row>>,
     ];
@@ -154,10 +157,20 @@ describe("each check of an effect on Nodes", () => {
       { kind: "EvictOperator", machine: one.name, node: "a" },
       { unpaused: { live: open, over: paused }, boots: {} },
     ],
+    TaintNodes: [
+      { kind: "TaintNodes", nodes: [{ node: "a", ...target }] },
+      {
+        allUnpaused: { live: upgrading, over: paused },
+        runIsOpen: {},
+        sameMachines: { live: facts({ machines: [{ ...one, uuid: "another" }, gone], operations: [run] }) },
+      },
+    ],
+    UntaintNodes: [{ kind: "UntaintNodes", nodes: [{ node: "a", machine: one.name }] }, { allUnpaused: { over: paused } }],
   };
   /** Something was asked of the cluster, and what goes on beside the pass was let. */
   const isDone = async (action: Action, { live = known, over = {} }: Row, missing: readonly string[]): Promise<boolean> => {
-    const { effects, api, demand, hasAsked } = within(live, { uuid: action.kind === "DeleteNode" ? gone.uuid : one.uuid });
+    const taints = action.kind === "UntaintNodes" ? { taints: [{ key: UPGRADE_TAINT, effect: "PreferNoSchedule" }] } : {};
+    const { effects, api, demand, hasAsked } = within(live, { uuid: action.kind === "DeleteNode" ? gone.uuid : one.uuid, ...taints });
     const before = JSON.stringify(nodes(api));
     try {
       await executeAll([action], { ...effects, ...over }, without(action.kind, missing).definitions);

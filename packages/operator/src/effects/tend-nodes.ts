@@ -8,6 +8,9 @@ import type { Effects } from "./ports.ts";
 /** After an effect on a Node whose end is not known. */
 export const tendAgainMs = always(30_000);
 
+/** After taints that were written nothing has to be waited for: what was done is known. */
+export const taintAgainMs = { answered: 0, refused: 30_000, unknown: 30_000 } as const;
+
 /** Does it once; what the cluster's API does not answer is tried again later and fails no pass. */
 export async function tend(effect: string, effects: Effects, work: (workload: ClusterWorkload) => Promise<void>): Promise<void> {
   const workload = workloadOf(effects);

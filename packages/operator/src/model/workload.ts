@@ -57,6 +57,8 @@ export interface SeenNode {
   readonly isSchedulable?: boolean;
   /** Cordoned, and it was us. */
   readonly isCordonedByUs: boolean;
+  /** It bears the taint of Nodes whose machines are still to be upgraded; absent = it does not. */
+  readonly hasUpgradeTaint?: boolean;
   /** What the kubelet calls the system; absent = it does not tell. */
   readonly osImage?: string;
 }
@@ -101,6 +103,8 @@ export interface SeenNodes {
   readonly isStale: boolean;
   /** Machines whose Nodes this process cordoned and has not made schedulable again, with the names of the Nodes. */
   readonly cordoned: ReadonlyMap<string, string>;
+  /** Nodes that this process gave the taint of upgrades and did not take it off since: whoever takes it off keeps it off. Absent = none. */
+  readonly tainted?: ReadonlySet<string>;
 }
 
 /** A kubelet that waits for the certificate it serves with. */

@@ -7,7 +7,9 @@ import type { Observed } from "../model/observation.ts";
 
 /** A Node whose kubelet has just gone is not listed anew: a plan takes what was seen. */
 export function withNodes(seen: Observed, change: (nodes: readonly SeenNode[]) => readonly SeenNode[]): Observed {
-  return { ...seen, nodes: { at: seen.now, isAsking: false, isStale: false, cordoned: new Map(), nodes: change(seen.nodes?.nodes ?? []) } };
+  const listed = { at: seen.now, isAsking: false, isStale: false, cordoned: new Map(), nodes: change(seen.nodes?.nodes ?? []) };
+  // Where this process runs stays found.
+  return { ...seen, nodes: { ...listed, ...(seen.nodes?.own === undefined ? {} : { own: seen.nodes.own }) } };
 }
 
 /**

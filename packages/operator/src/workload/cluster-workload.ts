@@ -132,6 +132,14 @@ export class ClusterWorkload {
     };
   }
 
+  /** The taint of upgrades stands on these Nodes, or does not any more: no list is awaited to know that. */
+  tainted(names: readonly string[], hasUpgradeTaint: boolean): void {
+    const changed = new Set(names);
+    const nodes = this.#nodes.nodes?.map((node) => (changed.has(node.name) ? { ...node, hasUpgradeTaint } : node));
+    const others = [...(this.#nodes.tainted ?? [])].filter((name) => !changed.has(name));
+    this.#nodes = { ...this.#nodes, nodes, tainted: new Set(hasUpgradeTaint ? [...others, ...changed] : others) };
+  }
+
   /** What was listed is not how it is any more. */
   staleNodes(): void {
     this.#nodes = { ...this.#nodes, isStale: true };

@@ -11,7 +11,8 @@ import { evict } from "./evict.ts";
 import { nodeType, podType } from "./kinds.ts";
 import type { NodeObject, PodObject } from "./kinds.ts";
 import { deleteNodeObject } from "./node-objects.ts";
-import { seenNode, CORDON_MARK } from "./seen-node.ts";
+import { seenNode, CORDON_MARK, UPGRADE_TAINT } from "./seen-node.ts";
+import { putUpgradeTaint, takeUpgradeTaintOff } from "./upgrade-taint.ts";
 import { startGenuineCluster } from "./testing/adapters/genuine-cluster.ts";
 import type { GenuineCluster } from "./testing/adapters/genuine-cluster.ts";
 import { openWorkloadApi } from "./workload-api.ts";
@@ -29,6 +30,7 @@ const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", 
 const options = { timeoutMs: 10_000 };
 const first = { uuid: "11111111-2222-3333-4444-555555555555", address: "10.5.0.1" };
 const second = { uuid: "99999999-2222-3333-4444-555555555555", address: "10.5.0.2" };
+const third = { uuid: "33333333-2222-3333-4444-555555555555", address: "10.5.0.3" };
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
 
 async function codeOf(call: Promise<unknown>): Promise<string> {
@@ -200,5 +202,26 @@ describe("drains on a genuine kube-apiserver", { timeout: 300_000 }, () => {
     assert.equal(await deleteNodeObject(client, "second", () => true, options), true);
     assert.equal(await cluster.admin.resource(nodeType).tryGet({ name: "second" }), undefined);
     assert.equal(await codeOf(client.resource(secretType).list({ namespace: "kube-system" })), "FORBIDDEN");
+  });
+
+  it("taints Nodes as the node controller, beside a person's taints, and no kubelet may", async () => {
+    const nodes = cluster.admin.resource<NodeObject>(nodeType);
+    await node("third", third);
+    const theirs = { key: "team", value: "blue", effect: "PreferNoSchedule" };
+    await nodes.patch({ name: "third" }, { type: "merge", value: { spec: { taints: [theirs] } } });
+    const kubelet = await open({ kind: "node", name: "third" });
+    const taints = [{ key: UPGRADE_TAINT, effect: "PreferNoSchedule" }];
+    assert.equal(
+      await codeOf(kubelet.client.resource(nodeType).patch({ name: "third" }, { type: "merge", value: { spec: { taints } } })),
+      "FORBIDDEN",
+    );
+    const { client } = await open({ kind: "nodes" });
+    const limits = async () => options;
+    const keys = async (): Promise<readonly unknown[] | undefined> =>
+      (await nodes.get({ name: "third" })).spec?.taints?.map(({ key }) => key).filter((key) => !key.startsWith("node.kubernetes.io/"));
+    await putUpgradeTaint(client, [{ node: "third", ...third }], limits);
+    assert.deepEqual(await keys(), ["team", UPGRADE_TAINT]);
+    await takeUpgradeTaintOff(client, ["third"], limits);
+    assert.deepEqual(await keys(), ["team"]);
   });
 });

@@ -6,9 +6,15 @@ export const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes
 /** Its pods. */
 export const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 
+/** What is read of a taint; it is written back as it was read. */
+export interface Taint {
+  readonly key: string;
+  readonly effect: string;
+}
+
 /** What is read of a Node. */
 export type NodeObject = KubeObject & {
-  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly key: string; readonly effect: string }[] };
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly Taint[] };
   readonly status?: {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];

@@ -1,11 +1,19 @@
 import { OPERATOR_GROUP, canonicalAddress } from "@talos-operator/api";
 import { isVendorUuid } from "../assess/identity.ts";
 import { onceFor } from "../assess/once.ts";
-import type { NodeObject } from "./kinds.ts";
+import type { NodeObject, Taint } from "./kinds.ts";
 import type { NodeOwner, SeenNode } from "../model/workload.ts";
 
 /** Annotation on a Node that we cordoned, so that exactly our own cordon is taken off again, whoever leads by then. Value: for what it was done. */
 export const CORDON_MARK = `${OPERATOR_GROUP}/cordoned-for`;
+
+/** Key of the taint with which pods rather go elsewhere than to Nodes whose machines are still to be upgraded. Nobody else's: it goes wherever it is not wanted. */
+export const UPGRADE_TAINT = `${OPERATOR_GROUP}/upgrade-pending`;
+
+/** Ours, and no taint that a person made of its key with another effect. */
+export function isUpgradeTaint({ key, effect }: Taint): boolean {
+  return key === UPGRADE_TAINT && effect === "PreferNoSchedule";
+}
 
 /** Characters of it that are kept. */
 const LONGEST_OS_IMAGE = 128;
@@ -19,6 +27,7 @@ export function seenNode(node: NodeObject): SeenNode {
     isReady: (node.status?.conditions ?? []).some(({ type, status }) => type === "Ready" && status === "True"),
     isSchedulable: isSchedulable(node),
     isCordonedByUs: node.metadata?.annotations?.[CORDON_MARK] !== undefined,
+    ...(node.spec?.taints?.some(isUpgradeTaint) === true ? { hasUpgradeTaint: true } : {}),
     ...(node.status?.nodeInfo?.osImage === undefined ? {} : { osImage: node.status.nodeInfo.osImage.slice(0, LONGEST_OS_IMAGE) }),
   };
 }

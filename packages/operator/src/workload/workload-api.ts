@@ -13,7 +13,7 @@ export const CERTIFICATE_IN_USE_MS = LIFETIME_MS / 2;
  * As whom we act in a managed cluster. The first two are users that every cluster knows, with the rights that Kubernetes itself gives them; nothing is installed.
  *
  * `node`: the kubelet of one Node. It may cordon that Node, read its pods and evict them, and the API server keeps it from every other Node.
- * `nodes`: the node lifecycle controller. It may list and delete Nodes, and no kubelet may.
+ * `nodes`: the node lifecycle controller. It may list, taint and delete Nodes, and no kubelet may.
  * `certificates`: the controller of certificate requests. It may read them, and approve none of those that kubelets serve with.
  * `approver`: an administrator under a name of its own, made when something is to be approved: no user that every cluster knows may approve those.
  * `addons`: an administrator under a name of its own: charts hold objects of every kind.

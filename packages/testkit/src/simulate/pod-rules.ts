@@ -8,7 +8,7 @@ import type { Stage } from "./stage.ts";
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
 type Node = KubeObject & {
-  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly object[] };
+  readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly effect: string }[] };
   readonly status?: { readonly addresses?: readonly { readonly address: string }[] };
 };
 
@@ -74,7 +74,12 @@ export function createPodRules(
     // The operator's own pod stays where no other Node takes it.
     const isStuck =
       (silentSince !== undefined && now() - silentSince >= ITSELF_MS) ||
-      !nodes.some(({ metadata, spec }) => metadata?.name !== node && spec?.unschedulable !== true && (spec?.taints ?? []).length === 0);
+      !nodes.some(
+        ({ metadata, spec }) =>
+          metadata?.name !== node &&
+          spec?.unschedulable !== true &&
+          (spec?.taints ?? []).every(({ effect }) => effect === "PreferNoSchedule"),
+      );
     const stays = ({ metadata }: Pod): boolean => isStuck && metadata?.uid !== undefined && metadata.uid === stage.operatorPod?.uid;
     const left = pods.filter((pod) => pod.spec?.nodeName === node && pod.metadata?.deletionTimestamp === undefined && !stays(pod));
     if (node !== undefined && left.length > 0)

@@ -35,8 +35,9 @@ describe("another Talos", () => {
       const byNode = Map.groupBy(nodes, (write) => write.slice(write.lastIndexOf("/") + 1));
       // Cordoned, and schedulable again.
       assert.deepEqual(
-        [...byNode.values()].map((writes) => writes.length),
-        [2, 2, 2, 2, 2],
+        [...byNode.values()].map((writes) => writes.length).toSorted((a, b) => a - b),
+        [2, 2, 2, 4, 4],
+        "workers bear the taint of nodes that are still to come, too",
       );
     }));
 

@@ -20,6 +20,7 @@ import type { World } from "../../testing/builders.ts";
 import { decide } from "../../decide.ts";
 import type { IntentFact } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
+import type { SeenNodes } from "../../model/workload.ts";
 import type { Observed } from "../../model/observation.ts";
 
 const bootstrapped = [
@@ -31,6 +32,18 @@ const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const machines = cps.map((address) => configured(address));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
 const known = facts({ machines, bootstrapDone: founded });
+const upgrading = facts({
+  machines,
+  bootstrapDone: founded,
+  operations: [{ id: "u", kind: "UpgradeTalos", phase: "", startedAt: NOW, since: NOW, inputs: {} }],
+});
+const tainted: SeenNodes = {
+  at: NOW,
+  isAsking: false,
+  isStale: false,
+  cordoned: new Map(),
+  nodes: [{ name: "a", uuid: "uuid-10.0.0.1", addresses: [], isReady: true, isCordonedByUs: false, hasUpgradeTaint: true }],
+};
 const ofAnother = { ...known, controlPlaneUid: "other" };
 const withPool = facts({ machines: [...machines, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded });
 const madeAnew = facts({ bundle: { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true } });
@@ -341,6 +354,53 @@ const cases: readonly {
     },
     actions: ["DeleteMachine", "DeleteMachine", "DeleteMachine"],
     reason: "WaitingForChildren",
+  },
+  {
+    name: "takes the taint of an upgrade off before it lets machines go that run on",
+    world: { controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going), facts: upgrading, looks: healthy, nodes: tainted },
+    actions: ["UntaintNodes"],
+    reason: "WaitingForChildren",
+    says: /taint of upgrades/,
+  },
+  {
+    name: "lists the Nodes first where nobody has since the upgrade began",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      facts: upgrading,
+      looks: healthy,
+      nodes: { ...tainted, at: NOW - 1, nodes: undefined },
+    },
+    actions: ["LookAtNodes"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "waits for the list",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      facts: upgrading,
+      looks: healthy,
+      nodes: { ...tainted, nodes: undefined, isAsking: true },
+    },
+    actions: [],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "goes on where the taint could not be taken off a moment ago",
+    world: {
+      controlPlane: controlPlane(3, { deletionPolicy: "preserve" }, going),
+      facts: upgrading,
+      looks: healthy,
+      nodes: tainted,
+      sent: new Map([["UntaintNodes", { at: NOW - 1_000, outcome: "unknown", detail: "" }]]),
+    },
+    actions: ["DeleteMachine", "DeleteMachine", "DeleteMachine"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "takes no taint off what is wiped",
+    world: { controlPlane: controlPlane(3, {}, going), facts: upgrading, looks: healthy, nodes: tainted, namespaceIsTerminating: false },
+    actions: ["WriteRecord", "ResetMachine demo-10.0.0.1"],
+    reason: "Resetting",
   },
   {
     name: "keeps record and keys with preserve",

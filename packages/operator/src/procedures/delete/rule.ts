@@ -5,6 +5,7 @@ import { waits } from "./waits.ts";
 import { takeDown } from "./take-down.ts";
 import { isPreserved, policyOf } from "./whom-to-wipe.ts";
 import { dissolve } from "./dissolve.ts";
+import { untaintFirst } from "./untaint-first.ts";
 import { writtenDownFirst } from "./written-down-first.ts";
 import { goingPools, isPoolGoing, machinesOfGoingPools } from "./going-pools.ts";
 import type { Action } from "../../model/effect.ts";
@@ -47,6 +48,8 @@ export const finishDeletion: Rule = {
         `The Kubernetes API lists no pool of ${seen.untold.join(", ")}, and there is one, or nobody could say. Nothing is wiped until its lists are whole again.`,
       );
 
+    const tainted = untaintFirst(assessed);
+    if (tainted !== undefined) return tainted;
     const own = takeDown(assessed, [...seen.machines, ...seen.former], true);
     if (own !== undefined) return own;
     // A pool outlives its control plane where somebody has to look for it: those that are deleted with it go first.

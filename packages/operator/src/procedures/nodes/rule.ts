@@ -2,6 +2,7 @@ import { elapsedMs } from "../../elapsed.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { deleteNode } from "../../effects/delete-node.ts";
 import { uncordon } from "../../effects/uncordon.ts";
+import { awaitsNodesOfRun, upgradeTaints } from "./upgrade-taints.ts";
 import { factsOf } from "../../record/facts.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
@@ -21,8 +22,8 @@ const TENDED_MS = 5 * 60_000;
 const FOUND_CORDON_MS = 60_000;
 
 /**
- * Takes our own cordons off Nodes whose machines are ready again and that nothing is about to happen to, and deletes the Nodes of machines that were let
- * go. Works from the marks on the Nodes and from the record: a new leader goes on where the one before stopped.
+ * Takes our own cordons off Nodes whose machines are ready again and that nothing is about to happen to, puts the taint of upgrades on Nodes and takes it off,
+ * and deletes the Nodes of machines that were let go. Works from the marks on the Nodes and from the record: a new leader goes on where the one before stopped.
  */
 export const tendNodes: Rule = {
   name: "tendNodes",
@@ -31,7 +32,7 @@ export const tendNodes: Rule = {
     const facts = factsOf(seen);
     if (seen.nodes === undefined || facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
     if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
-    const actions = [...uncordons(assessed), ...deletions(assessed)];
+    const actions = [...uncordons(assessed), ...upgradeTaints(assessed), ...deletions(assessed)];
     if (actions.length > 0) return { actions };
     return isLookDue(assessed, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
   },
@@ -66,11 +67,12 @@ function deletions({ seen, leftNodes }: Assessment): readonly Action[] {
   );
 }
 
-/** The Nodes are listed once by every leader that finds the cluster founded, when machines were released, and while something is left to do: never as a routine. */
+/** The Nodes are listed once by every leader that finds the cluster founded, when an upgrade began, when machines were released, and while something is left to do: never as a routine. */
 function isLookDue(assessed: Assessment, facts: ClusterFacts): boolean {
   const { seen } = assessed;
   const { nodes } = seen;
   if (nodes === undefined || nodes.isAsking) return false;
+  if (awaitsNodesOfRun(assessed)) return true;
   const age = elapsedMs(nodes.at, seen.now);
   const released = Math.max(Number.NEGATIVE_INFINITY, ...facts.machines.map((fact) => fact.releasedAt ?? Number.NEGATIVE_INFINITY));
   // Of a cluster that this very leader founded no Node is left before it disturbed or released a machine.

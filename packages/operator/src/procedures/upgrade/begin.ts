@@ -10,6 +10,8 @@ import { pullInstaller } from "../../effects/pull-installer.ts";
 import { extensionsLetGo } from "../../planning/upgrade-plan.ts";
 import { withIntent } from "../../record/facts.ts";
 import { troubleOf, wasJustHeldBack } from "../configure/config-probe.ts";
+import { openRun } from "../../record/upgrades.ts";
+import { awaitsNodesOfRun } from "../nodes/upgrade-taints.ts";
 import { imageFor, isUnsigned } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
 import { areNodesTold, lookAtNodes, NODES_UNTOLD } from "./look-again.ts";
@@ -143,6 +145,14 @@ function toWords({ hop: { from, to } }: Candidate, { schematic }: Installer): st
   return schematic !== undefined && isSameVersion(from.version, to.version) ? `${to.version} ${builtFrom(schematic)}` : to.version;
 }
 
+/** Nodes that are still to come bear their taint before the first pod is evicted, which is up to an open run: one that installs has one by now. */
+function beforeDrain(assessed: Assessment, facts: ClusterFacts, { name, machine }: Candidate): Begun | undefined {
+  if (assessed.seen.nodes === undefined || machine.drain !== undefined || !isPodTaken(assessed, name)) return undefined;
+  const says = `The Nodes of the cluster are looked at before ${name} is drained.`;
+  if (openRun(facts) === undefined) return { kind: "act", says, actions: [], beginsRun: true };
+  return assessed.seen.nodes.isAsking || awaitsNodesOfRun(assessed) ? { kind: "act", says, actions: [] } : undefined;
+}
+
 /** Drained first, under no intent; the intent of the boot ends the drain. */
 function boot(
   assessed: Assessment,
@@ -162,6 +172,8 @@ function boot(
       ? { kind: "hold", why: NODES_UNTOLD, actions }
       : { kind: "act", says: `${name} is drained next.`, actions };
   }
+  const first = beforeDrain(assessed, facts, candidate);
+  if (first !== undefined) return first;
   // Pods have nowhere to go where no other Node takes any.
   const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name, true) : ({ kind: "ready" } as const);
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };

@@ -14,5 +14,6 @@ export interface Candidate {
 /** What a machine does now. */
 export type Begun =
   | { readonly kind: "hold"; readonly why: string; readonly actions?: readonly Action[]; readonly needsPerson?: true | "outage" }
-  | { readonly kind: "act"; readonly says: string; readonly actions: readonly Action[] }
+  /** `beginsRun`: the run is written down, and everything else follows. */
+  | { readonly kind: "act"; readonly says: string; readonly actions: readonly Action[]; readonly beginsRun?: true }
   | { readonly kind: "open"; readonly intent: UpgradeIntent; readonly action: readonly Action[] };

@@ -57,7 +57,8 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
       reason = begun.needsPerson === "outage" ? "ApprovalRequired" : "UpgradeWaits";
   }
   const opened = draft.facts();
-  const next = opened === facts ? facts : withRun(assessed, opened, hop);
+  const isBegun = opened !== facts || chosen.some(({ begun }) => begun.kind === "act" && begun.beginsRun === true);
+  const next = isBegun ? withRun(assessed, opened, hop) : facts;
   for (const { begun } of chosen) actions.push(...(begun.kind === "open" ? begun.action : (begun.actions ?? [])));
   const isActive = open.length > 0 || next !== facts || chosen.some(({ begun }) => begun.kind === "act") || openRun(facts) !== undefined;
   const left = all.length - chosen.length;

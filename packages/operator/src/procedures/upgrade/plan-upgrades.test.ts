@@ -9,7 +9,7 @@ import type { KnownConfig } from "../../model/config.ts";
 import type { SeenNodes } from "../../model/workload.ts";
 import type { Look } from "../../model/look.ts";
 import type { Observed, SentEffect } from "../../model/observation.ts";
-import type { ClusterFacts, IntentFact, MachineFact } from "../../model/record.ts";
+import type { ClusterFacts, IntentFact, MachineFact, OperationFact } from "../../model/record.ts";
 
 const cp = (n: number): string => `demo-10.0.0.${n}`;
 const wk = (n: number): string => `demo-workers-10.0.1.${n}`;
@@ -382,5 +382,32 @@ describe("what is done next about another Talos", () => {
       next.operations?.map((row) => [row.kind, row.phase]),
       [["UpgradeTalos", "controlplane v1.13.10"]],
     );
+  });
+});
+
+describe("before the first pod is evicted", () => {
+  const taker = { name: "a", uuid: "uuid-10.0.1.1", addresses: [], isReady: true, isSchedulable: true, isCordonedByUs: false };
+  const listed = { at: NOW, isAsking: false, isStale: false, cordoned: new Map(), nodes: [taker] };
+  const run: OperationFact = { id: "u", kind: "UpgradeTalos", phase: `controlplane ${asked}`, startedAt: NOW, since: NOW, inputs: {} };
+  const installed = { version: asked, schematic: "none", before: "v1.13.9", bootId: `boot-${cp(2)}` };
+  const kinds = (over: Partial<Observed>, known: Partial<ClusterFacts> = {}) => {
+    const { seen } = seenOf({ fact: { [cp(2)]: { installed } }, over: { drains: new Map(), ...over }, facts: known });
+    const { actions, facts: next } = planUpgrades(assess(seen), seen.record.kind === "present" ? seen.record.value.facts : facts());
+    return { actions: actions.map(({ kind }) => kind), isBegun: next.operations !== undefined };
+  };
+
+  test("the run is written down", () => assert.deepEqual(kinds({ nodes: listed }), { actions: [], isBegun: true }));
+
+  test("the Nodes are listed since it began", () => {
+    const known = { operations: [run] };
+    assert.deepEqual(kinds({ nodes: { ...listed, isAsking: true } }, known).actions, []);
+    assert.deepEqual(kinds({ nodes: { ...listed, at: NOW - 1 } }, known).actions, []);
+    assert.deepEqual(kinds({ nodes: listed }, known).actions, ["CordonAndDrain"]);
+  });
+
+  test("nothing is waited for where a drain is under way, or nobody reads Nodes", () => {
+    const drain = { startedAt: NOW, askedAt: NOW - 60_000, ranMs: 0, unreachableMs: 0, state: undefined };
+    assert.deepEqual(kinds({ nodes: listed, drains: new Map([[cp(2), drain]]) }).actions, ["CordonAndDrain"]);
+    assert.deepEqual(kinds({}).actions, ["CordonAndDrain"]);
   });
 });

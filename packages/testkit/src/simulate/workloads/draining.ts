@@ -2,11 +2,13 @@ import type { KubeObject } from "@talos-operator/kube-runtime";
 import { budgetType, nodeType, podType } from "../../world/kinds.ts";
 import { chooseScenario } from "../scenario.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
+import { softTaints } from "./soft-taints.ts";
+import type { Tainted } from "./soft-taints.ts";
 import { allBooted, bootsOf, changeEnvironment, comparing, isSettled, sparesOf } from "./machines.ts";
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
 type Node = KubeObject & {
-  readonly spec?: { readonly unschedulable?: boolean };
+  readonly spec?: Tainted["spec"] & { readonly unschedulable?: boolean };
   readonly status?: {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly conditions?: readonly { readonly type: string; readonly status: string }[];
@@ -49,7 +51,10 @@ function createService(count: number): Service {
     const former = all.filter((node) => isLeftBehind(node, all));
     for (const node of former) await client.resource(nodeType).delete({ name: node.metadata?.name ?? "" });
     const nodes = all.filter((node) => !former.includes(node));
-    const open = nodes.filter((node) => node.spec?.unschedulable !== true).map((node) => node.metadata?.name ?? "");
+    const open = nodes
+      .filter((node) => node.spec?.unschedulable !== true)
+      .toSorted((a, b) => softTaints(a) - softTaints(b))
+      .map((node) => node.metadata?.name ?? "");
     const at = (node: string): number => pods.filter((pod) => pod.spec?.nodeName === node).length;
     const homeless = pods.filter((pod) => !nodes.some((node) => node.metadata?.name === pod.spec?.nodeName));
     // The garbage collector of pods, which waits for no kubelet.

@@ -5,10 +5,12 @@ import { nodeType, podType } from "../../world/kinds.ts";
 import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import type { EditableWorld } from "../workload.ts";
 import { isNode, wantedMachines } from "./machines.ts";
+import { softTaints } from "./soft-taints.ts";
+import type { Tainted } from "./soft-taints.ts";
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
 type Node = KubeObject & {
-  readonly spec?: { readonly unschedulable?: boolean };
+  readonly spec?: Tainted["spec"] & { readonly unschedulable?: boolean };
   readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 };
 
@@ -29,15 +31,17 @@ export function createSeat(): Seat {
   let at: { readonly machine: SimulatedMachine; readonly bootId: string; readonly uid: string } | undefined;
   let goOn: (() => void) | undefined;
 
-  /** The machine whose Node takes a pod now, the last ones first. */
+  /** The machine whose Node takes a pod now: those that no taint would rather keep it off before others, and the last ones first. */
   const roomIn = async (world: EditableWorld): Promise<{ readonly machine: SimulatedMachine; readonly node: string } | undefined> => {
     const nodes = (await world.workload()?.resource<Node>(nodeType).list())?.items ?? [];
-    for (const machine of wantedMachines(world).toReversed()) {
-      const node = nodes.find(({ status }) => status?.addresses?.some(({ address }) => address === machine.address) === true);
-      if (isNode(machine) && node?.spec?.unschedulable !== true && node?.metadata?.name !== undefined)
-        return { machine, node: node.metadata.name };
-    }
-    return undefined;
+    const open = wantedMachines(world)
+      .toReversed()
+      .flatMap((machine) => {
+        const node = nodes.find(({ status }) => status?.addresses?.some(({ address }) => address === machine.address) === true);
+        const takes = isNode(machine) && node?.spec?.unschedulable !== true && node?.metadata?.name !== undefined;
+        return takes ? [{ machine, node: node.metadata.name, taints: softTaints(node) }] : [];
+      });
+    return open.toSorted((a, b) => a.taints - b.taints)[0];
   };
 
   const place = async (world: EditableWorld): Promise<void> => {

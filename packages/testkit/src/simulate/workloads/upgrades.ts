@@ -4,6 +4,7 @@ import type { ScenarioVersions } from "../scenario.ts";
 import type { EditableWorld, Workload } from "../workload.ts";
 import { isSettled, wantedMachines } from "./machines.ts";
 import { approveOutage, createSeat } from "./self-hosted.ts";
+import { createTaintLook } from "./soft-taints.ts";
 
 /** What runs, with what is asked for: the next patch in steps and in one call, the next minor, and two minors. */
 const ways: readonly (ScenarioVersions & { readonly target: string })[] = [
@@ -28,11 +29,15 @@ export const upgradeTalos: Workload = {
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3, 5], workers: [0, 1, 2, 3], versions: ways }),
   steps: ({ talosVersion }) => {
     const target = targetOf(talosVersion);
+    const taints = createTaintLook();
     return [
       {
         what: `ask for Talos ${target}`,
-        make: (world) => world.edit({ talosVersion: target }),
-        isReached: (world) => isSettled(world) && allRun(world, target),
+        make(world) {
+          taints.run(world);
+          return world.edit({ talosVersion: target });
+        },
+        isReached: (world) => isSettled(world) && allRun(world, target) && taints.hasNone(),
       },
     ];
   },
@@ -71,12 +76,14 @@ export const operatorUpgradeMidway: Workload = {
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3], workers: [0, 1, 2], versions: ways }),
   steps: ({ talosVersion }, random) => {
     const target = targetOf(talosVersion);
+    const taints = createTaintLook();
     const pauses = Array.from({ length: 3 + Math.floor(random.fraction() * 3) }, () => 5_000 + Math.floor(random.fraction() * 60_000));
     let left = pauses.length;
     return [
       {
         what: `ask for Talos ${target}, and replace the operator ${pauses.length} times meanwhile`,
         async make(world) {
+          taints.run(world);
           await world.edit({ talosVersion: target });
           const next = (index: number): void => {
             const pauseMs = pauses[index];
@@ -90,7 +97,7 @@ export const operatorUpgradeMidway: Workload = {
           };
           next(0);
         },
-        isReached: (world) => left === 0 && isSettled(world) && allRun(world, target),
+        isReached: (world) => left === 0 && isSettled(world) && allRun(world, target) && taints.hasNone(),
       },
     ];
   },
@@ -124,14 +131,16 @@ export const upgradeBrokenVersion: Workload = {
     const target = targetOf(talosVersion);
     const fault = faults[Math.floor(random.fraction() * faults.length)] ?? faults[0];
     let most = 0;
+    const taints = createTaintLook();
     const isBack = (world: EditableWorld): boolean => {
       most = Math.max(most, touched(world, target));
-      return most <= 1 && isQuarantined(world, target) && isSettled(world) && allRun(world, talosVersion);
+      return most <= 1 && taints.hasNone() && isQuarantined(world, target) && isSettled(world) && allRun(world, talosVersion);
     };
     return [
       {
         what: `ask for Talos ${target}, which ${JSON.stringify(fault)}`,
         async make(world) {
+          taints.run(world);
           world.datacenter.setReleaseFault(target, fault);
           await world.edit({ talosVersion: target });
         },
