@@ -187,3 +187,27 @@ describe("a machine that runs the Talos that was asked for", () => {
     assert.equal(decided(given).left?.what, "Reboot");
   });
 });
+
+describe("a process that has just begun, after the deadline", () => {
+  const late = { deadline: NOW - MINUTE };
+  const begun = { watchedSince: NOW - 10_000 };
+  const unread = { at: NOW - 6 * MINUTE, bootId: "earlier", version: "v1.13.9" };
+
+  test("has not read what runs yet, and fails nothing for that", () => {
+    assert.deepEqual(decided({ intent: late, read: unread, over: begun }).isFailed, false);
+    assert.deepEqual(decided({ intent: late, read: unread }).isFailed, true);
+  });
+
+  test("rolls back what it then sees", () => {
+    const read = { at: NOW, bootId: "after", version: "v1.13.10" };
+    const looks = { "10.0.0.2": running(member(1, 3), { version: "v1.13.10", ready: false }) };
+    const { left, isFailed } = decided({ intent: late, read, looks, over: begun });
+    assert.deepEqual([left?.rollsBackFrom, isFailed], ["after", true]);
+  });
+
+  test("goes on with a machine that is to go back", () => {
+    const intent = { ...late, rollsBackFrom: "after" };
+    assert.equal(decided({ intent, read: unread, over: begun }).left?.rollsBackFrom, "after");
+    assert.equal(decided({ intent, read: unread }).left, undefined);
+  });
+});

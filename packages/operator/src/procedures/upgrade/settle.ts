@@ -147,6 +147,8 @@ function broughtBy({ talosVersion, talosBefore, talosSchematic, talosImage, boot
 function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const { seen } = assessed;
   const progress = progressOf(assessed, intent);
+  // Who has just begun has not read what runs: that nobody told it is no silence of the machine, whenever the deadline was.
+  if (["away", "untold"].includes(progress.kind) && elapsedMs(seen.watchedSince, seen.now) < ARRIVES_MS) return wait;
   if (intent.rollsBackFrom !== undefined) return rollBackStep(assessed, intent, progress);
   switch (progress.kind) {
     case "well":
