@@ -246,6 +246,22 @@ describe("extensions", () => {
       await upgraded(world, "v1.13.9 2222");
     }));
 
+  test("that come to be lacked with another version put that image of it in quarantine, and no other one", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await lossy(world);
+      await ask(world, { version: "v1.13.10", image: factory(two) });
+      // Nobody showed what is in it: only a boot tells.
+      await world.until("stopped", async () => (await pending(world))?.reason === "VersionFailed", 3_600);
+      await world.until("back", async () => runs(world).join("") === "v1.13.9 1111", 1_800);
+      assert.deepEqual(world.sent.slice(sent), [...once("10.5.0.2"), "Rollback 10.5.0.2"]);
+      assert.match(
+        (await pending(world))?.message ?? "",
+        /^.*Talos v1\.13\.10 of the schematic 2{12} failed on demo-10\.5\.0\.2 .*Ask for another image/,
+      );
+      await ask(world, { image: factory(one) });
+      await upgraded(world, "v1.13.10 1111");
+    }));
+
   test("are not lost with another version, either, whatever the image is called", () =>
     tell({ timings: demoTimings }, async (world) => {
       const sent = await lossy(world);

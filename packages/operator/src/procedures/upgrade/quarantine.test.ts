@@ -21,16 +21,25 @@ const intent = (talosBefore: string, schematic?: string): UpgradeIntent => ({
   ...(schematic === undefined ? {} : { talosSchematic: schematic }),
 });
 
-const cases: readonly (readonly [string, UpgradeIntent, TalosBuild, boolean])[] = [
+const cases: readonly (readonly [string, UpgradeIntent, TalosBuild, boolean, "image"?])[] = [
+  ["what an image of another version lacks, with it", intent("v1.13.9", first), { version: "v1.13.10", schematic: first }, true, "image"],
+  [
+    "what an image of another version lacks, with no other one of it",
+    intent("v1.13.9", first),
+    { version: "v1.13.10", schematic: second },
+    false,
+    "image",
+  ],
+  ["what an image lacks whose name tells nothing, with the version", intent("v1.13.9"), { version: "v1.13.10" }, true, "image"],
   ["a version, with it", intent("v1.13.9"), { version: "v1.13.10" }, true],
   ["a version, with it in any image", intent("v1.13.9", first), { version: "v1.13.10", schematic: second }, true],
   ["a version, with no other one", intent("v1.13.9", first), { version: "v1.13.11", schematic: first }, false],
   ["an image, with it", intent("v1.13.10", first), { version: "v1.13.10", schematic: first }, true],
   ["an image, with no other one of the same version", intent("v1.13.10", first), { version: "v1.13.10", schematic: second }, false],
 ];
-for (const [what, failed, build, isQuarantined] of cases)
+for (const [what, failed, build, isQuarantined, blames] of cases)
   test(`nothing is begun after the failure of ${what}`, () => {
     const known = facts();
-    const after = quarantined(assess(observed({ facts: known })), known, failed, "It failed.");
+    const after = quarantined(assess(observed({ facts: known })), known, failed, "It failed.", blames);
     assert.equal(quarantineOf(after, build).length > 0, isQuarantined);
   });

@@ -7,11 +7,22 @@ import type { Action } from "../../model/effect.ts";
 import type { ClusterFacts, QuarantineFact } from "../../model/record.ts";
 import type { TalosBuild, UpgradeIntent } from "../../record/upgrades.ts";
 
-/** The facts with a Talos that failed on a machine; the run is over. Where the version ran before, it is the image that failed. @param why a sentence */
-export function quarantined(assessed: Assessment, facts: ClusterFacts, intent: UpgradeIntent, why: string): ClusterFacts {
+/**
+ * The facts with a Talos that failed on a machine; the run is over. Where the version ran before, it is the image that failed.
+ *
+ * @param why a sentence
+ * @param blames `image` = the version has no part in it; where the name of the image tells nothing, nobody can tell the two apart
+ */
+export function quarantined(
+  assessed: Assessment,
+  facts: ClusterFacts,
+  intent: UpgradeIntent,
+  why: string,
+  blames: "image" | "what changed" = "what changed",
+): ClusterFacts {
   const { seen } = assessed;
   const { machine, talosVersion: version, talosBefore, talosSchematic } = intent;
-  const isImage = talosSchematic !== undefined && isSameVersion(version, talosBefore);
+  const isImage = talosSchematic !== undefined && (blames === "image" || isSameVersion(version, talosBefore));
   const config = seen.configs?.get(machine);
   const { manufacturer = "", product = "" } = (config?.kind === "known" ? config.talos : undefined) ?? {};
   const row: QuarantineFact = {

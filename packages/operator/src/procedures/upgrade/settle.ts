@@ -35,7 +35,14 @@ type Step =
   | { readonly kind: "act"; readonly actions: readonly Action[] }
   | { readonly kind: "end"; readonly ending: Ending }
   /** The version failed there: a sentence, and the end of the intent where it is over with that. */
-  | { readonly kind: "fail"; readonly why: string; readonly ending?: Ending; readonly next?: UpgradeIntent }
+  | {
+      readonly kind: "fail";
+      readonly why: string;
+      readonly ending?: Ending;
+      readonly next?: UpgradeIntent;
+      /** Only that image of it did. */
+      readonly blames?: "image";
+    }
   | { readonly kind: "replace"; readonly next: UpgradeIntent };
 
 const wait: Step = { kind: "wait" };
@@ -79,7 +86,7 @@ function taken(assessed: Assessment, facts: ClusterFacts, intent: UpgradeIntent,
   if (step.kind === "end" || step.kind === "fail") if (step.ending !== undefined) endIntent(draft, open, seen.now, step.ending);
   if ((step.kind === "replace" || step.kind === "fail") && step.next !== undefined) draft.replace(open, step.next);
   const after = draft.facts();
-  return step.kind === "fail" ? quarantined(assessed, after, intent, step.why) : after;
+  return step.kind === "fail" ? quarantined(assessed, after, intent, step.why, step.blames) : after;
 }
 
 /** Nodes are listed once, whoever asks. */
@@ -173,7 +180,7 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
 }
 
 /** The version failed there, and nothing more is sent. */
-function failed(why: string, intent: UpgradeIntent, reason: Ending["reason"]): Step {
+function failed(why: string, intent: UpgradeIntent, reason: Ending["reason"]): Extract<Step, { readonly kind: "fail" }> {
   return { kind: "fail", why, ending: { reason, message: `${intent.machine}: ${why}`, fact: withoutInstalled } };
 }
 
@@ -256,11 +263,13 @@ function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extra
   const { seen } = assessed;
   const inTime = progress.isFinal === true ? "is not well" : "was not well in time";
   const why = `with Talos ${intent.talosVersion} it ${inTime}: ${progress.what}.`;
+  // What no waiting cures is what the image lacks.
+  const blames = progress.isFinal === true ? ({ blames: "image" } as const) : {};
   const forbidden = mayRollBack(assessed, intent);
-  if (forbidden !== undefined) return failed(`${why} It is not rolled back: ${forbidden}.`, intent, "NeverHealthy");
+  if (forbidden !== undefined) return { ...failed(`${why} It is not rolled back: ${forbidden}.`, intent, "NeverHealthy"), ...blames };
   const deadline = seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS);
   const { recorded: _recorded, ...rest } = intent;
-  return { kind: "fail", why, next: { ...rest, rollsBackFrom: progress.bootId, deadline } };
+  return { kind: "fail", why, next: { ...rest, rollsBackFrom: progress.bootId, deadline }, ...blames };
 }
 
 function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Progress): Step {
