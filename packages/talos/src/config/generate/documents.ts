@@ -122,14 +122,21 @@ function controlPlaneDocuments(input: MachineConfigInput, endpoint: Endpoint): r
   ];
 }
 
-/** A bundle from before contract 1.3 holds an AES-CBC secret. Talos's own generator writes it under `secretbox`. */
+/**
+ * Names and order are those that machines before contract 1.14 give the two secrets: what is stored in etcd names its key, and under another name nobody reads it.
+ * A bundle from before contract 1.3 holds an AES-CBC secret. Talos's own generator writes it under `secretbox`, and beside a secretbox secret not at all.
+ *
+ * @see https://github.com/siderolabs/talos/issues/13885
+ */
 function encryptionDocument(input: MachineConfigInput): YamlMapping {
   const { secretboxEncryptionSecret: secretbox, aescbcEncryptionSecret: aescbc } = input.secrets.secrets;
-  const provider = secretbox === undefined && input.keepAesCbcSecret === true ? "aescbc" : "secretbox";
-  const key = secretbox === undefined ? { name: "key1", secret: aescbc } : { name: "key2", secret: secretbox };
-  return document("KubeEtcdEncryptionConfig", {
-    config: { resources: [{ providers: [{ [provider]: { keys: [key] } }], resources: ["secrets"] }] },
-  });
+  const isKept = input.keepAesCbcSecret === true;
+  const provider = (kind: "secretbox" | "aescbc", name: string, secret: string | undefined) => ({ [kind]: { keys: [{ name, secret }] } });
+  const providers = [
+    ...(secretbox === undefined ? [] : [provider("secretbox", "key2", secretbox)]),
+    ...(secretbox === undefined || (isKept && aescbc !== undefined) ? [provider(isKept ? "aescbc" : "secretbox", "key1", aescbc)] : []),
+  ];
+  return document("KubeEtcdEncryptionConfig", { config: { resources: [{ providers, resources: ["secrets"] }] } });
 }
 
 function networkPluginDocuments({ cni }: MachineConfigInput): readonly YamlMapping[] {

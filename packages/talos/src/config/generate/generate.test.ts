@@ -106,6 +106,35 @@ test("an AES-CBC secret is left out as Talos does, or kept where a control plane
   assert.match(of("1.14", true), /- aescbc:\n +keys:\n +- name: key1\n +secret: b2xkIHNlY3JldA==\n/);
 });
 
+describe("what encrypts Secrets in etcd is called alike under every contract, so that control planes of several read what the others wrote", () => {
+  // What machines before 1.14 make of the two fields: siderolabs/talos `templates/kube-system-encryption-config-template.yaml`.
+  const templated = { secretbox: "key2", aescbc: "key1" } as const;
+  const [box, cbc] = ["Ym94IHNlY3JldA==", "b2xkIHNlY3JldA=="];
+  for (const [what, keys, expected] of [
+    ["a secretbox secret", { secretboxEncryptionSecret: box }, [["secretbox", templated.secretbox, box]]],
+    ["an AES-CBC secret", { aescbcEncryptionSecret: cbc }, [["aescbc", templated.aescbc, cbc]]],
+    [
+      "both, as of a cluster from before 1.3 that got a secretbox secret later",
+      { secretboxEncryptionSecret: box, aescbcEncryptionSecret: cbc },
+      [
+        ["secretbox", templated.secretbox, box],
+        ["aescbc", templated.aescbc, cbc],
+      ],
+    ],
+  ] as const)
+    test(what, () => {
+      const bundle = { ...secrets, secrets: { bootstrapToken: "abcdef.0123456789abcdef", ...keys } };
+      const of = (contract: string): string => generateMachineConfig({ ...base, contract, secrets: bundle, keepAesCbcSecret: true });
+      const documents = of("1.14").matchAll(/- (secretbox|aescbc):\n +keys:\n +- name: (\w+)\n +secret: (\S+)\n/g);
+      assert.deepEqual(
+        [...documents].map(([, provider, name, secret]) => [provider, name, secret]),
+        expected,
+      );
+      for (const [provider, , secret] of expected)
+        assert.match(of("1.13"), new RegExp(`^ {4}${provider}EncryptionSecret: ${secret}$`, "m"));
+    });
+});
+
 test("facts show nothing of themselves", () => {
   const facts = describeMachineConfig(generateMachineConfig(base));
   assert.equal(JSON.stringify({ facts }), '{"facts":"[machine config facts]"}');

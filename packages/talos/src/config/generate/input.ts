@@ -14,8 +14,8 @@ export interface MachineConfigInput {
   readonly secrets: SecretsBundle;
   /**
    * Keeps the AES-CBC secret of a bundle from before Talos 1.3, so that a control plane can read what an older one encrypted in etcd. Talos's own
-   * generator leaves it out from contract 1.3 on, and from 1.14 on writes it as a secretbox key, with which those Secrets cannot be read. Default
-   * false: the bytes of the generator. No matter for bundles with a secretbox secret.
+   * generator leaves it out from contract 1.3 on, and from 1.14 on writes it as a secretbox key, with which those Secrets cannot be read, or leaves it out
+   * beside a secretbox secret. Default false: the bytes of the generator.
    */
   readonly keepAesCbcSecret?: boolean;
   /** Where and how Talos installs itself. */
