@@ -91,6 +91,34 @@ export async function whatIf(edited: readonly EditedObject[], ports: WhatIfPorts
   return results;
 }
 
+/** What is wrong with the spec. */
+function problemsOf({
+  cluster,
+  controlPlane,
+  workers,
+  facts,
+  hosts,
+}: {
+  readonly cluster: TalosCluster | undefined;
+  readonly controlPlane: TalosControlPlane;
+  readonly workers: readonly TalosWorker[];
+  readonly facts: ClusterFacts | undefined;
+  readonly hosts: HostOptions;
+}): readonly Finding[] {
+  return [
+    ...writtenAt([...controlPlaneProblems(controlPlane, [], hosts), ...fixedPropertyProblems(controlPlane, facts)], {
+      isInline: cluster?.spec?.controlPlane !== undefined,
+      field: "spec.controlPlane",
+    }),
+    ...workers.flatMap((worker) =>
+      writtenAt(workerProblems(worker, controlPlane, [], hosts), {
+        isInline: cluster?.spec?.worker !== undefined && worker.metadata.name === controlPlane.metadata.name,
+        field: "spec.worker",
+      }),
+    ),
+  ];
+}
+
 /** With the field where the person wrote it: a TalosCluster describes its pools itself. */
 function writtenAt(
   findings: readonly Finding[],
@@ -203,18 +231,7 @@ async function worldOf(
         machineSpec: {},
       }),
     ),
-    problems: [
-      ...writtenAt([...controlPlaneProblems(controlPlane, [], hosts), ...fixedPropertyProblems(controlPlane, facts)], {
-        isInline: cluster?.spec?.controlPlane !== undefined,
-        field: "spec.controlPlane",
-      }),
-      ...workers.flatMap((worker) =>
-        writtenAt(workerProblems(worker, controlPlane, [], hosts), {
-          isInline: cluster?.spec?.worker !== undefined && worker.metadata.name === name,
-          field: "spec.worker",
-        }),
-      ),
-    ],
+    problems: problemsOf({ cluster, controlPlane, workers, facts, hosts }),
     inertFields: [],
     record: seenRecord === undefined ? { kind: "absent" } : { kind: "present", value: seenRecord },
     bundle:
