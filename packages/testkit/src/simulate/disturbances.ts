@@ -283,7 +283,15 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       report("S17", `${address} is told to join while member ${unfinished.name || unfinished.id} has not joined yet`);
     const joining = [...stage.everControlPlanes].find((other) => {
       const { state } = datacenter.machine(other);
-      return other !== target && state.config.persisted !== undefined && state.etcd.data === undefined && state.goneSince === undefined;
+      // One that left etcd for its wrong data and is wanted no more waits for its wipe: nothing starts its etcd again.
+      const hasLeft = stage.desired?.controlPlanes.includes(other) === false && state.services["etcd"]?.state === "Finished";
+      return (
+        !hasLeft &&
+        other !== target &&
+        state.config.persisted !== undefined &&
+        state.etcd.data === undefined &&
+        state.goneSince === undefined
+      );
     });
     if (joining !== undefined) report("S17", `${address} is told to join while ${joining} is on its way into etcd`);
   }
