@@ -207,6 +207,11 @@ const cases: readonly (readonly [string, Given, Want])[] = [
     { backups: [{ before: one, state: "running" }], facts: { machines: machinesOf({ configuredAt: NOW - 30_000 }) } },
     ["SnapshotAwaited", "waits"],
   ],
+  [
+    "one for this run, and a control plane that was added in a time that has not come",
+    { backups: [{ before: one }], facts: { machines: machinesOf({ configuredAt: NOW + 6 * 60 * MINUTE }) } },
+    ["SnapshotTaken", "goes"],
+  ],
   ["one for this run that runs", { backups: [{ before: one, state: "running" }] }, ["SnapshotAwaited", "waits"]],
   ["one for this run that waits", { backups: [{ before: one, state: "waiting" }] }, ["SnapshotAwaited", "waits"]],
   ["one that waits for ten minutes", { backups: [{ before: one, state: "waiting", agoMs: 10 * MINUTE }] }, ["WentOnWithout", "goes"]],
@@ -291,6 +296,23 @@ const cases: readonly (readonly [string, Given, Want])[] = [
     ["StoreFails", "asks"],
   ],
 ];
+
+test("a snapshot that this process asked for counts by its own clock, however wrong that of its date is", () => {
+  const { seen, known } = world({ backups: [{ before: one, name: "first", agoMs: 6 * 60 * MINUTE }] });
+  const reason = (sent: Observed["sent"]) => snapshotBefore({ ...seen, sent }, known, [one]).reason;
+  const asked = { at: NOW - MINUTE, outcome: "answered" as const, detail: "" };
+  assert.deepEqual([reason(new Map()), reason(new Map([[takingKey("first", 1), asked]]))], ["SnapshotAwaited", "SnapshotTaken"]);
+});
+
+test("snapshots are not taken one after the other before the same machines, whatever makes them not count", () => {
+  const added = { machines: machinesOf({ configuredAt: NOW - 30_000 }) };
+  const takes = (agoMs: number): boolean => {
+    const { seen, known } = world({ backups: [{ before: one, name: "first" }], facts: added });
+    const sent = new Map([[takingKey("first", 1), { at: NOW - agoMs, outcome: "answered" as const, detail: "" }]]);
+    return snapshotBefore({ ...seen, sent }, known, [one]).take !== undefined;
+  };
+  assert.deepEqual([takes(MINUTE), takes(4 * MINUTE), takes(5 * MINUTE)], [false, false, true]);
+});
 
 test("a snapshot that is asked for after the clock was set back gets a name that none has", () => {
   const later: Made = { before: two, agoMs: -10 * MINUTE, name: "later" };

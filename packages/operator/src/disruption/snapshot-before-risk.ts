@@ -13,7 +13,8 @@ import {
 import type { TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { repeated } from "../controllers/shared/written-fields.ts";
-import { takingOf } from "./snapshot-taking.ts";
+import { takingKey, takingOf } from "./snapshot-taking.ts";
+import { elapsedMs } from "../elapsed.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";
 import type { BeforeRisk } from "../model/plans.ts";
@@ -169,6 +170,7 @@ function wanted(
 ): BeforeRisk {
   const name = nameOf(seen, store);
   const { attempt, isRefusedTwice, refusal, pauseMs } = takingOf(seen, name, RUN_MS);
+  const tooSoonMs = pauseAfterStored(seen, machines);
   const refused =
     refusal === undefined ? undefined : `The API server refuses TalosEtcdBackup ${name}: ${refusal.slice(0, LONGEST).replace(/\.?$/, ".")}`;
   if (isRefusedTwice && !isRequired)
@@ -182,8 +184,21 @@ function wanted(
       failure === undefined
         ? `Before these ${happens}, a snapshot of etcd is taken with the store of TalosEtcdBackupSchedule ${schedule}: ${whom}.`
         : `A snapshot of etcd is ${isRequired ? "required" : "preferred"} before these ${happens}, and is asked for anew: ${whom}. ${failure}`,
-    ...(pauseMs > 0 ? {} : { take: { name, attempt, schedule, ifUid: store.metadata.uid ?? "", machines, happens } }),
+    ...(pauseMs > 0 || tooSoonMs > 0 ? {} : { take: { name, attempt, schedule, ifUid: store.metadata.uid ?? "", machines, happens } }),
   };
+}
+
+/** When this process asked for it, by the clock that everything else is judged by. */
+function askedAt({ sent }: Pick<Observed, "sent">, { metadata }: TalosEtcdBackup): number | undefined {
+  return (sent.get(takingKey(metadata.name, 2)) ?? sent.get(takingKey(metadata.name, 1)))?.at;
+}
+
+/** Whatever makes one that this process had taken before these very machines not count: they are not taken one after the other without end. Milliseconds. */
+function pauseAfterStored({ snapshots, sent, now }: Observed, machines: readonly MachineName[]): number {
+  const asked = (snapshots?.backups ?? []).flatMap((backup) =>
+    isBefore(backup, machines) && isUsable(backup) ? (askedAt({ sent }, backup) ?? []) : [],
+  );
+  return Math.max(0, ...asked.map((at) => ANEW_MS - elapsedMs(at, now)));
 }
 
 /**
@@ -203,18 +218,24 @@ function nameOf(seen: Observed, { metadata }: TalosEtcdBackupSchedule): string {
 
 /**
  * It was asked for before all of these, for this run. While it is under way it is waited for, whatever clocks say: who does not know the one that was just made makes
- * another, without end. When it was begun is told by the clock that the record goes by, not by that of the API server; one of a time that has not come is of now.
+ * another, without end. When it was asked for is told by the clock that the record goes by, else by that of whoever took it; one of a time that has not come is of now.
  */
-function serves({ seen, facts, machines }: Asked, { metadata, status }: TalosEtcdBackup): boolean {
-  if (metadata.labels?.[labels.beforeRisk] === undefined || metadata.deletionTimestamp !== undefined) return false;
-  const before = metadata.annotations?.[annotations.takenBefore]?.split(",") ?? [];
-  if (!machines.every((machine) => before.includes(machine))) return false;
+function serves({ seen, facts, machines }: Asked, backup: TalosEtcdBackup): boolean {
+  const { metadata, status } = backup;
+  if (!isBefore(backup, machines)) return false;
   if (!isStored(status) && !hasFailed(status)) return true;
-  const at = Date.parse(status?.startTime ?? metadata.creationTimestamp ?? "");
+  const at = askedAt(seen, backup) ?? Date.parse(status?.startTime ?? metadata.creationTimestamp ?? "");
+  // One that was added in a time that has not come tells that the clock was set back, and nothing of before and after.
   const isAdded = facts.machines.some(
-    ({ role, configuredAt }) => role === "controlplane" && configuredAt !== undefined && configuredAt > at,
+    ({ role, configuredAt }) => role === "controlplane" && configuredAt !== undefined && configuredAt > at && configuredAt <= seen.now,
   );
   return seen.now - at <= RUN_MS && !isAdded;
+}
+
+function isBefore({ metadata }: TalosEtcdBackup, machines: readonly MachineName[]): boolean {
+  if (metadata.labels?.[labels.beforeRisk] === undefined || metadata.deletionTimestamp !== undefined) return false;
+  const before = metadata.annotations?.[annotations.takenBefore]?.split(",") ?? [];
+  return machines.every((machine) => before.includes(machine));
 }
 
 /** Whoever asked for it. */
