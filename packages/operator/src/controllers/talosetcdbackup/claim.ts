@@ -2,6 +2,7 @@ import { clusterRecordResource, rfc3339 } from "@talos-operator/api";
 import type { ClusterRecord, OpenSnapshot } from "@talos-operator/api";
 import { isConflict } from "@talos-operator/kube-runtime";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
+import { newerWord } from "../../record/facts-codec.ts";
 import { replaceRecord } from "../../record/replace-record.ts";
 
 /** What the record says about who is at work on the control planes of a cluster. */
@@ -37,7 +38,13 @@ export async function claimSnapshot(cluster: ObjectKey, claim: OpenSnapshot, cli
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const record = await records.tryGet(cluster);
   const { disrupted, snapshot } = claimsOf(record, now);
-  if (record === undefined || disrupted !== undefined || (snapshot !== undefined && snapshot.run !== claim.run)) return false;
+  if (
+    record === undefined ||
+    newerWord(record) !== undefined ||
+    disrupted !== undefined ||
+    (snapshot !== undefined && snapshot.run !== claim.run)
+  )
+    return false;
   try {
     await replaceRecord(records, record, { ...record, spec: { ...record.spec, snapshot: claim } });
     return true;
@@ -52,6 +59,8 @@ export async function releaseSnapshot(cluster: ObjectKey, run: string, client: K
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const record = await records.tryGet(cluster);
   if (record?.spec.snapshot?.run !== run) return true;
+  // A record of a newer release is written by that alone; the claim ends with its deadline.
+  if (newerWord(record) !== undefined) return true;
   const { snapshot: _over, ...spec } = record.spec;
   try {
     await replaceRecord(records, record, { ...record, spec });
