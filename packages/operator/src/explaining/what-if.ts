@@ -22,6 +22,7 @@ import type {
 } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { imagine } from "../composition/taloscluster/imagined.ts";
+import { findingsAt } from "../controllers/shared/written-fields.ts";
 import { configHashOf } from "../procedures/configure/config-hash.ts";
 import { machinesOf } from "../spec/declared.ts";
 import { defaultRules } from "../decide.ts";
@@ -105,26 +106,15 @@ function problemsOf({
   readonly facts: ClusterFacts | undefined;
   readonly hosts: HostOptions;
 }): readonly Finding[] {
+  const ofControlPlane = [...controlPlaneProblems(controlPlane, [], hosts), ...fixedPropertyProblems(controlPlane, facts)];
   return [
-    ...writtenAt([...controlPlaneProblems(controlPlane, [], hosts), ...fixedPropertyProblems(controlPlane, facts)], {
-      isInline: cluster?.spec?.controlPlane !== undefined,
-      field: "spec.controlPlane",
+    ...(cluster?.spec?.controlPlane === undefined ? ofControlPlane : findingsAt(ofControlPlane, "spec.controlPlane")),
+    ...workers.flatMap((worker) => {
+      const found = workerProblems(worker, controlPlane, [], hosts);
+      const isInline = cluster?.spec?.worker !== undefined && worker.metadata.name === controlPlane.metadata.name;
+      return isInline ? findingsAt(found, "spec.worker") : found;
     }),
-    ...workers.flatMap((worker) =>
-      writtenAt(workerProblems(worker, controlPlane, [], hosts), {
-        isInline: cluster?.spec?.worker !== undefined && worker.metadata.name === controlPlane.metadata.name,
-        field: "spec.worker",
-      }),
-    ),
   ];
-}
-
-/** With the field where the person wrote it: a TalosCluster describes its pools itself. */
-function writtenAt(
-  findings: readonly Finding[],
-  { isInline, field }: { readonly isInline: boolean; readonly field: string },
-): readonly Finding[] {
-  return isInline ? findings.map((finding) => ({ ...finding, field: finding.field.replace(/^spec\b/, field) })) : findings;
 }
 
 /** Machines on loopback are in use, as in a demo. */

@@ -23,6 +23,7 @@ import { sumOfPools } from "../../controllers/shared/running-fields.ts";
 import { sumOfUpgrades } from "../../controllers/shared/sum-of-upgrades.ts";
 import { createStatusWriter } from "../../controllers/shared/status-writer.ts";
 import type { Telling } from "../../telling/telling.ts";
+import { findingsAt } from "../../controllers/shared/written-fields.ts";
 import type { WantedStatus } from "../../controllers/shared/status-writer.ts";
 import { controlPlaneProblems, workerProblems } from "../../spec/spec-problems.ts";
 import { childrenOf, decideCluster, poolsOf } from "./decide.ts";
@@ -94,11 +95,9 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     const joined =
       controlPlane ??
       (referenced === "" ? undefined : controlPlanes.store.get({ namespace: cluster.metadata.namespace, name: referenced }));
-    const inside = (findings: readonly Finding[], field: string): readonly Finding[] =>
-      findings.map((finding) => ({ ...finding, field: finding.field.replace(/^spec\b/, field) }));
     return [
-      ...(controlPlane === undefined ? [] : inside(controlPlaneProblems(controlPlane, [], options.hosts), "spec.controlPlane")),
-      ...(worker === undefined ? [] : inside(workerProblems(worker, joined, [], options.hosts), "spec.worker")),
+      ...(controlPlane === undefined ? [] : findingsAt(controlPlaneProblems(controlPlane, [], options.hosts), "spec.controlPlane")),
+      ...(worker === undefined ? [] : findingsAt(workerProblems(worker, joined, [], options.hosts), "spec.worker")),
     ];
   };
 

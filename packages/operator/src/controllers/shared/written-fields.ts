@@ -1,3 +1,5 @@
+import type { Finding } from "@talos-operator/api";
+
 /**
  * Fields of a pool, each with the field of the object that the person wrote: `{ "spec.endpoint": "spec.clusterEndpoint" }`. One counts for the fields below it, too,
  * and the longest that fits counts.
@@ -19,4 +21,9 @@ export function written(message: string, fields: WrittenFields = {}): string {
 /** What another object says of itself, to be repeated by a pool. @param object its kind and name, as in `TalosEtcdBackup/nightly-1` */
 export function repeated(message: string, object: string): string {
   return message.replaceAll(OWN_FIELD, (path) => `${object} ${path}`);
+}
+
+/** Findings about a pool that another object describes itself, at the field where it does so. */
+export function findingsAt(findings: readonly Finding[], field: string): readonly Finding[] {
+  return findings.map((finding) => ({ ...finding, field: finding.field.replace(/^spec\b/, field) }));
 }
