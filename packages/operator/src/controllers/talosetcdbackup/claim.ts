@@ -38,13 +38,8 @@ export async function claimSnapshot(cluster: ObjectKey, claim: OpenSnapshot, cli
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const record = await records.tryGet(cluster);
   const { disrupted, snapshot } = claimsOf(record, now);
-  if (
-    record === undefined ||
-    newerWord(record) !== undefined ||
-    disrupted !== undefined ||
-    (snapshot !== undefined && snapshot.run !== claim.run)
-  )
-    return false;
+  if (record === undefined || newerWord(record) !== undefined) return false;
+  if (disrupted !== undefined || (snapshot !== undefined && snapshot.run !== claim.run)) return false;
   try {
     await replaceRecord(records, record, { ...record, spec: { ...record.spec, snapshot: claim } });
     return true;
