@@ -1,3 +1,4 @@
+import { upgradeField } from "../kinds/upgrade-progress.ts";
 import { boolean, integer, list, object, quantity, required, string } from "../schema/field.ts";
 import type { Infer } from "../schema/field.ts";
 
@@ -129,6 +130,7 @@ export const clusterStatusField = object(
     observedGeneration: whole("The metadata.generation that the status speaks of."),
     phase: required(text("One word for people: Pending, Provisioning, Running or Failed; with topology the published words.")),
     state: required(state),
+    upgrade: upgradeField,
     workers: whole("Number of workers that exist."),
     workersReady: whole("Number of workers that are ready nodes."),
   },

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { conditionCatalogue, findCondition, isConditionTrue, rfc3339, setCondition } from "@talos-operator/api";
 import type { ClusterGroup, Condition, ConditionInput, KubernetesCluster, VitistackMachine } from "@talos-operator/api";
+import { sumOfUpgrades } from "../../controllers/shared/sum-of-upgrades.ts";
 import { groupOfMachine } from "./machine-manifest.ts";
 import type { Seen, Stage } from "./model.ts";
 import { clusterResources } from "./resources.ts";
@@ -61,6 +62,7 @@ export function statusAfter(before: Status | undefined, seen: Seen, wanted: Want
     controlPlaneReady: isControlPlaneReady(seen),
     workersReady: readyWorkers(seen),
     machineCount: seen.machines.length,
+    upgrade: sumOfUpgrades([seen.controlPlane, ...seen.workers]),
     observedGeneration: wanted.isPaused === true ? before?.observedGeneration : (cluster.metadata.generation ?? 0),
   };
   const fields = isPublished ? published : { ...published, ...own };
