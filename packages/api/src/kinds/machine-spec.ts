@@ -69,7 +69,7 @@ const machineSpec = object(
     }),
     image: string({
       description:
-        "Installer image; the Talos version is added as tag when it has none. A later change is reported as UpgradePending and does not touch running machines. Default: ghcr.io/siderolabs/installer.",
+        "Installer image; the Talos version is added as tag when it has none. A later change of its schematic upgrades the machines that run; of its tag or registry alone nothing is sent, and UpgradePending says so. Default: ghcr.io/siderolabs/installer.",
     }),
     meta: meta,
     airGap: boolean({ description: "True turns off NTP and the public cluster discovery service. Default: false.", default: false }),

@@ -11,6 +11,13 @@ export const runningFields = {
   machines: string({ description: "readyMachines/wantedMachines, for people." }),
 };
 
+/** What patches of a pool are written for. */
+export const configContractField = string({
+  description:
+    "Talos version contract that the configurations of these machines are written for, for example 1.13: the oldest of theirs. It stays as Talos is upgraded, and machines that join get it too.",
+  maxLength: 16,
+});
+
 /** Kubernetes that runs. */
 export const observedKubeVersionField = string({ description: "Kubernetes version that runs on the control plane." });
 

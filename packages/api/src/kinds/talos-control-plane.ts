@@ -13,7 +13,7 @@ import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
 import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
-import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
+import { configContractField, machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
 const spec = object(
@@ -79,6 +79,7 @@ const status = object(
     observedKubeVersion: observedKubeVersionField,
     removals: removalsField,
     upgrade: upgradeField,
+    configContract: configContractField,
     imported: boolean({ description: "True once an existing cluster was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
     secretBundle: string({ description: "Written by other operators only; read once when a cluster is taken over, never written here." }),

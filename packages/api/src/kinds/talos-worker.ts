@@ -12,7 +12,7 @@ import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
 import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
-import { machinesColumn, readyColumn, runningFields } from "./running-fields.ts";
+import { configContractField, machinesColumn, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
 const spec = object(
@@ -54,6 +54,7 @@ const status = object(
     observedGeneration: observedGenerationField,
     removals: removalsField,
     upgrade: upgradeField,
+    configContract: configContractField,
     imported: boolean({ description: "Written by other operators only; the TalosControlPlane says what was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
   },

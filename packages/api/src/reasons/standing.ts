@@ -76,7 +76,7 @@ export const upgradePending = {
       status: "True",
       release: "person",
       when: "Spec and running version differ and nothing is begun, or a patch names another version of a component than runs; the message names both, and the hops between, through the newest release of each minor, or why none leads there.",
-      next: "Set the spec back, or upgrade by other means: what all control planes run is noticed within a minute, and machines that join get it.",
+      next: "Set the spec back. Kubernetes can be upgraded by other means: what all control planes run is noticed within a minute, and machines that join get it.",
     },
     DowngradeAsked: {
       status: "True",

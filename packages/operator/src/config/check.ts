@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { contractFor, describeMachineConfig, isConfigError, validateMachineConfig } from "@talos-operator/talos";
+import { compareContracts, contractFor, describeMachineConfig, isConfigError, validateMachineConfig } from "@talos-operator/talos";
 import type { ConfigError } from "@talos-operator/talos";
 import { noSecrets } from "./no-secrets.ts";
-import { renderMachineConfig } from "./render.ts";
+import { contractOf, renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
 import { hasDiskSelector } from "./wanted-disk.ts";
 
@@ -127,7 +127,10 @@ function refusalOf(text: string, input: Omit<RenderInput, "secrets">): string | 
   const errors = errorsOf(text, input).filter((error) => !aboutWords.has(error));
   const words = errors.slice(0, 3).join("; ").slice(0, 600);
   if (!/already set in v1alpha1 config|incompatible with v1alpha1 config/.test(words)) return words === "" ? undefined : words;
-  return `${words} (this release of Talos has a document of its own for that: write it there)`;
+  const contract = input.contract ?? contractOf(input.version, input.readBy);
+  return compareContracts(contract, contractFor(input.version)) < 0
+    ? `${words} (the configurations of these machines are written for Talos ${contract}, and stay so: patch the document v1alpha1)`
+    : `${words} (this release of Talos has a document of its own for that: write it there)`;
 }
 
 function generatedAlone(input: Omit<RenderInput, "secrets">): string {

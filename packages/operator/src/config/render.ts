@@ -27,8 +27,8 @@ export interface RenderInput {
   readonly version: string;
   /** Talos version that reads the configuration; `undefined` = the one that is to be installed. */
   readonly readBy: string | undefined;
-  /** Contract that a running machine's configuration is written for; absent = by `version` and `readBy`. */
-  readonly contract?: string;
+  /** Contract that the configuration is written for; absent = by `version` and `readBy`. */
+  readonly contract?: string | undefined;
   readonly platform: string | undefined;
   readonly installDisk: string | undefined;
   readonly addresses: readonly string[];

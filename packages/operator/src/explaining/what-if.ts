@@ -27,6 +27,7 @@ import { configHashOf } from "../procedures/configure/config-hash.ts";
 import { machinesOf } from "../spec/declared.ts";
 import { defaultRules } from "../decide.ts";
 import { machineFact, mayHoldConfig } from "../record/facts.ts";
+import { poolContract } from "../spec/pool-contract.ts";
 import { readRecord } from "../record/facts-codec.ts";
 import { asMade, fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { foresee } from "../planning/foresee.ts";
@@ -106,11 +107,16 @@ function problemsOf({
   readonly facts: ClusterFacts | undefined;
   readonly hosts: HostOptions;
 }): readonly Finding[] {
-  const ofControlPlane = [...controlPlaneProblems(controlPlane, [], hosts), ...fixedPropertyProblems(controlPlane, facts)];
+  const contractOf = ({ kind, metadata: { name } }: TalosControlPlane | TalosWorker): string | undefined =>
+    poolContract(facts, { kind, name });
+  const ofControlPlane = [
+    ...controlPlaneProblems(controlPlane, [], hosts, undefined, contractOf(controlPlane)),
+    ...fixedPropertyProblems(controlPlane, facts),
+  ];
   return [
     ...(cluster?.spec?.controlPlane === undefined ? ofControlPlane : findingsAt(ofControlPlane, "spec.controlPlane")),
     ...workers.flatMap((worker) => {
-      const found = workerProblems(worker, controlPlane, [], hosts);
+      const found = workerProblems(worker, controlPlane, [], hosts, undefined, contractOf(worker));
       const isInline = cluster?.spec?.worker !== undefined && worker.metadata.name === controlPlane.metadata.name;
       return isInline ? findingsAt(found, "spec.worker") : found;
     }),
@@ -392,6 +398,7 @@ function configsOf(
         controlPlane: of,
         machineSpec: machine.machineSpec,
         version,
+        contract: fact.contract,
         readBy: undefined,
         platform: look.platform,
         installDisk: fact.installDisk,

@@ -121,6 +121,8 @@ export type ConfigState =
   | { readonly kind: "learn"; readonly next: MachineFact; readonly why: string }
   /** The settings changed. */
   | { readonly kind: "change"; readonly route: ChangeRoute; readonly config: KnownConfig }
+  /** The settings changed, and hold what a Talos does not read that has to: they follow when the upgrade has ended. In words. */
+  | { readonly kind: "held"; readonly why: string }
   /** The settings changed in a way that is never sent. */
   | { readonly kind: "never"; readonly config: KnownConfig }
   /** The machine refused these settings or took them back. */

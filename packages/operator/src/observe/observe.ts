@@ -10,6 +10,7 @@ import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { formerMachines } from "./former-machines.ts";
 import { isMadeAnew, toldLook } from "./told-machines.ts";
 import { untoldWorkers } from "./untold.ts";
+import { poolContract } from "../spec/pool-contract.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
 import { checkWritten } from "../spec/check-written.ts";
@@ -34,27 +35,12 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   session.noticeTime(ports.clock.now());
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
-  const others = placesElsewhere(cached);
   const configs = await readConfigs(cached, ports.configs);
-  const ownProblems = controlPlaneProblems(controlPlane, others, ports.hosts, configs.get(`TalosControlPlane/${key.name}`));
-  const shared = sharedNames([controlPlane, ...workers]);
-  const pools = workers.map((worker) => ({
-    worker,
-    problems: [
-      ...workerProblems(
-        worker,
-        controlPlane,
-        siblingAddresses(worker, cached),
-        ports.hosts,
-        configs.get(`TalosWorker/${worker.metadata.name}`),
-      ),
-      ...sharedNameProblems(worker, shared),
-    ],
-  }));
-
   const record = isUnread ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
   const seenRecord = record.kind === "present" ? record.value : undefined;
   const facts = seenRecord?.facts;
+  const { ownProblems, shared, pools } = problemsOfPools(cached, configs, facts, ports.hosts);
+
   const bundle = isUnread
     ? ({ kind: "unknown", detail: "paused" } as const)
     : await readBundle({ ...key, name: facts?.bundle.secretName ?? bundleSecretName(key.name, 1) }, session, ports);
@@ -83,7 +69,9 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     .map((machine) => withTakenName(machine, cached.nameHolder(machine.name)));
   const listed = [
     ...composed,
-    ...handMade(machineObjects, composed, knowledge).map((machine) => withOwnProblems(machine, controlPlane, ports.hosts)),
+    ...handMade(machineObjects, composed, knowledge).map((machine) =>
+      withOwnProblems(machine, controlPlane, ports.hosts, poolContract(facts, machine.owner)),
+    ),
   ];
   const { declared, problems: writtenProblems } = await checkWritten(
     listed,
@@ -218,9 +206,44 @@ async function followReferences({ controlPlane, workers }: Cached, key: ObjectKe
   return ports.references.follow(asker, [controlPlane, ...workers].flatMap(referencesOf), key.namespace ?? "");
 }
 
+/** What is wrong with the specs of the control plane and of each pool. */
+function problemsOfPools(
+  cached: Cached,
+  configs: ReadonlyMap<string, ResolvedConfig>,
+  facts: ClusterFacts | undefined,
+  hosts: ObservePorts["hosts"],
+): {
+  readonly ownProblems: readonly Finding[];
+  readonly shared: ReturnType<typeof sharedNames>;
+  readonly pools: readonly { readonly worker: TalosWorker; readonly problems: readonly Finding[] }[];
+} {
+  const { controlPlane, workers } = cached;
+  const contractOf = ({ kind, metadata, status }: TalosControlPlane | TalosWorker): string | undefined =>
+    facts === undefined ? status?.configContract : poolContract(facts, { kind, name: metadata.name });
+  const configOf = ({ kind, metadata }: TalosControlPlane | TalosWorker): ResolvedConfig | undefined =>
+    configs.get(`${kind}/${metadata.name}`);
+  const shared = sharedNames([controlPlane, ...workers]);
+  return {
+    ownProblems: controlPlaneProblems(controlPlane, placesElsewhere(cached), hosts, configOf(controlPlane), contractOf(controlPlane)),
+    shared,
+    pools: workers.map((worker) => ({
+      worker,
+      problems: [
+        ...workerProblems(worker, controlPlane, siblingAddresses(worker, cached), hosts, configOf(worker), contractOf(worker)),
+        ...sharedNameProblems(worker, shared),
+      ],
+    })),
+  };
+}
+
 /** A TalosMachine made by hand, with what is wrong with its version or patches: it concerns that machine alone. */
-function withOwnProblems(machine: DeclaredMachine, controlPlane: TalosControlPlane, options: HostOptions): DeclaredMachine {
-  const [finding] = machine.problem === undefined ? handMadeProblems(machine, controlPlane, options) : [];
+function withOwnProblems(
+  machine: DeclaredMachine,
+  controlPlane: TalosControlPlane,
+  options: HostOptions,
+  contract: string | undefined,
+): DeclaredMachine {
+  const [finding] = machine.problem === undefined ? handMadeProblems(machine, controlPlane, options, contract) : [];
   if (finding === undefined) return machine;
   return { ...machine, problem: { reason: finding.reason, message: findingsMessage([finding]) } };
 }

@@ -1,6 +1,7 @@
 import { checkConfig } from "../config/check.ts";
 import { wantedDisk } from "../config/wanted-disk.ts";
 import { isReadyNode } from "../assess/machine-state.ts";
+import { poolContract } from "../spec/pool-contract.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
 
@@ -44,6 +45,7 @@ function bringsNetwork({ controlPlane: { spec, metadata }, machines }: Observed,
     controlPlane: facts.cni === undefined ? spec : { ...spec, cni: facts.cni },
     machineSpec: first.machineSpec,
     version: first.version,
+    contract: poolContract(facts, first.owner),
     readBy: undefined,
     platform: "metal",
     installDisk: wantedDisk(first.machineSpec) ?? "/dev/sda",

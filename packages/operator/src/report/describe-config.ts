@@ -98,6 +98,9 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
     return { reason: "Waiting", message: `Not changed yet: ${named(changing.map(({ name, why }) => `${name} (${why})`))}.` };
   const next = plans.filter(({ state }) => state.kind === "change" || state.kind === "staged");
   if (next.length > 0) return { reason: "RollingOut", message: `Next: ${named(next.map(({ machine }) => machine.declared.name))}.` };
+  const held = plans.flatMap(({ machine, state }) => (state.kind === "held" ? [`${machine.declared.name} (${state.why})`] : []));
+  if (held.length > 0)
+    return { reason: "Waiting", message: `Sent when no machine runs, or may go back to, a Talos that cannot read it: ${named(held)}.` };
   const unread = plans.filter(({ fact, settings, state }) => state.kind === "unknown" && fact.configHash !== settings);
   if (unread.length > 0)
     return {

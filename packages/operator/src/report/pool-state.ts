@@ -5,6 +5,7 @@ import { factsOf } from "../record/facts.ts";
 import { configConditionsOf } from "./describe-config.ts";
 import { removalRows, removalsOf } from "./describe-removal.ts";
 import { machinesInChange } from "./open-effects.ts";
+import { poolContract } from "../spec/pool-contract.ts";
 import { upgradeStatusOf } from "./upgrade-progress.ts";
 import { upgradePending } from "./upgrade-state.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -22,6 +23,8 @@ export interface PoolState {
   readonly removals?: readonly RemovalStatus[] | undefined;
   /** How far its machines are on their way to another Talos; `undefined` = they are on none. */
   readonly upgrade?: UpgradeStatus | undefined;
+  /** Contract that the configurations of its machines are written for; `undefined` = none is known. */
+  readonly configContract?: string | undefined;
   /** Settings of a machine of the pool are being changed, its reboot included. */
   readonly isChangingConfig: boolean;
   /** A change of one of its machines, of those that leave too, is open or about to begin. */
@@ -55,7 +58,8 @@ export function poolStates(assessed: Assessment, toChange: ReadonlySet<MachineNa
       const isChangingConfig = own.some(({ declared }) => changing.has(declared.name));
       const hasOpenEffect = [...own, ...leaving].some(({ declared }) => open.has(declared.name));
       const upgrade = upgradeStatusOf(assessed, own);
-      return [name, { generation, conditions, removals: removalRows(removals), upgrade, isChangingConfig, hasOpenEffect }];
+      const configContract = poolContract(facts, { kind: "TalosWorker", name });
+      return [name, { generation, conditions, removals: removalRows(removals), upgrade, configContract, isChangingConfig, hasOpenEffect }];
     }),
   );
 }

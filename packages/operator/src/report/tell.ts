@@ -12,6 +12,7 @@ import { isReadyNode } from "../assess/machine-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { machinesInChange, machinesToChange } from "./open-effects.ts";
 import { FIRST_LOOKS_MS } from "../decide.ts";
+import { poolContract } from "../spec/pool-contract.ts";
 import { machineFact } from "../record/facts.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
 import type { ClusterFacts } from "../model/record.ts";
@@ -78,6 +79,8 @@ function statusOf(object: TalosControlPlane, seen: Observed, decision: Decision,
     state: decision.state,
     removals: decision.removals,
     upgrade: decision.upgrade,
+    configContract:
+      facts === undefined ? object.status?.configContract : poolContract(facts, { kind: "TalosControlPlane", name: object.metadata.name }),
     ...runningFieldsOf(ownMachines(seen, facts)),
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };

@@ -1,5 +1,6 @@
 import { clusterNetworks, holdsAddress } from "@talos-operator/api";
 import type { Finding, TalosControlPlaneSpec } from "@talos-operator/api";
+import { compareContracts, contractFor } from "@talos-operator/talos";
 import { checkConfig } from "../config/check.ts";
 import type { ConfigCheck } from "../config/check.ts";
 import { wantedDisk } from "../config/wanted-disk.ts";
@@ -10,13 +11,28 @@ import type { DeclaredMachine } from "../model/machine.ts";
 /** Most further machines that a message names. */
 const MOST_FIELDS = 3;
 
-/** What is wrong with the configs that these machines would get: none can be made, or a patch in it asks for what cannot be. */
+/**
+ * What is wrong with the configs that these machines would get: none can be made, or a patch in it asks for what cannot be.
+ *
+ * @param contract that the configs of the pool are written for; absent = that of the version, as for a pool that has no machines yet
+ */
 export function configProblems(
   machines: readonly DeclaredMachine[],
   controlPlane: TalosControlPlaneSpec,
   clusterName: string,
   { installerRegistries }: SpecOptions,
+  contract?: string,
 ): readonly Finding[] {
+  const above = machines.find(({ version }) => contract !== undefined && compareContracts(contractFor(version), contract) < 0);
+  if (above !== undefined)
+    return [
+      {
+        field: "spec.version",
+        message: `the configurations of its machines are written for Talos ${contract}, which ${above.version} does not read`,
+        remedy: `Ask for a release of v${contract} or newer`,
+        reason: "VersionUnsupported",
+      },
+    ];
   // Machines that share all settings give the same answer: one rendering for each distinct set.
   const checked = new Map<string, ConfigCheck>();
   const problems = machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
@@ -24,7 +40,7 @@ export function configProblems(
     // A reference gives its address later; any will do to see whether a configuration can be made.
     const address = given === "" ? "192.0.2.1" : given;
     const endpoint = controlPlane.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`;
-    const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version };
+    const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version, contract };
     const check =
       checked.get(key) ??
       checkConfig({

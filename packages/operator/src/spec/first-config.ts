@@ -2,6 +2,8 @@ import type { TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/a
 import { lockoutOf } from "../config/lockout.ts";
 import type { RenderInput } from "../config/render.ts";
 import { rotatesCertificates } from "../config/rotates-certificates.ts";
+import { machineFact } from "../record/facts.ts";
+import { firstContract } from "./pool-contract.ts";
 import type { InMaintenance, SeenVersion } from "../model/look.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { SeenMachine } from "../model/observation.ts";
@@ -35,7 +37,7 @@ export function rotatingMachines(
 }
 
 function inputOf(
-  { role, machineSpec, version, address }: DeclaredMachine,
+  { role, machineSpec, version, address, owner, name: machine }: DeclaredMachine,
   { version: readBy, platform }: SeenVersion,
   { spec, name }: { readonly spec: TalosControlPlaneSpec; readonly name: string },
   facts: ClusterFacts | undefined,
@@ -47,6 +49,7 @@ function inputOf(
     controlPlane: spec,
     machineSpec,
     version,
+    contract: machineFact(facts, machine)?.contract ?? firstContract(facts, { owner }, version, readBy),
     readBy,
     platform,
     installDisk: "/dev/sda",

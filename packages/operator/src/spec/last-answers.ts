@@ -9,6 +9,7 @@ interface Circumstances {
   readonly options: SpecOptions;
   readonly config: ResolvedConfig | undefined;
   readonly controlPlane?: TalosControlPlane | undefined;
+  readonly contract: string | undefined;
 }
 
 interface Answer extends Circumstances {
@@ -39,21 +40,27 @@ function writtenOf(options: SpecOptions): Map<string, { readonly text: string; r
 /** The answer that was given before to the same question, or what `find` says now. */
 export function lastAnswerOr(
   pool: TalosControlPlane | TalosWorker,
-  { others, options, config, controlPlane }: Circumstances,
+  { others, options, config, controlPlane, contract }: Circumstances,
   find: () => readonly Finding[],
 ): readonly Finding[] {
   const last = lastAnswers.get(pool);
-  if (last?.options === options && last.config === config && last.controlPlane === controlPlane && areSame(last.others, others))
+  if (
+    last?.options === options &&
+    last.config === config &&
+    last.controlPlane === controlPlane &&
+    last.contract === contract &&
+    areSame(last.others, others)
+  )
     return last.problems;
   // What is too deep to be read is too deep to be printed, and found at once.
   if (isTooDeep(pool.spec) || isTooDeep(controlPlane?.spec)) return find();
-  const text = `${textOf(pool)} ${controlPlane === undefined ? "" : textOf(controlPlane)}`;
+  const text = `${contract ?? ""} ${textOf(pool)} ${controlPlane === undefined ? "" : textOf(controlPlane)}`;
   const written = writtenOf(options);
   const name = `${pool.kind} ${pool.metadata.namespace ?? ""}/${pool.metadata.name}`;
   const before = written.get(name);
   const isSame = before?.text === text && before.answer.config === config && areSame(before.answer.others, others);
   const problems = isSame ? before.answer.problems : find();
-  const answer = { others, options, config, controlPlane, problems };
+  const answer = { others, options, config, controlPlane, contract, problems };
   lastAnswers.set(pool, answer);
   written.set(name, { text, answer });
   return problems;

@@ -16,14 +16,21 @@ import type { DeclaredMachine } from "../model/machine.ts";
 /** Names of Secrets and machines are made from a pool's name: an IPv6 address behind it must still fit into 253 characters. */
 const MAX_NAME = 200;
 
-/** What is wrong with a control plane, found without asking anyone; every finding names field and remedy. */
+/**
+ * What is wrong with a control plane, found without asking anyone; every finding names field and remedy.
+ *
+ * @param contract that its configurations are written for. Default: what its status tells, for who has no record at hand
+ */
 export function controlPlaneProblems(
   controlPlane: TalosControlPlane,
   others: readonly MachineAddress[],
   options: SpecOptions,
   config?: ResolvedConfig,
+  contract = controlPlane.status?.configContract,
 ): readonly Finding[] {
-  return lastAnswerOr(controlPlane, { others, options, config }, () => problemsOfControlPlane(controlPlane, others, options, config));
+  return lastAnswerOr(controlPlane, { others, options, config, contract }, () =>
+    problemsOfControlPlane(controlPlane, others, options, config, contract),
+  );
 }
 
 function problemsOfControlPlane(
@@ -31,6 +38,7 @@ function problemsOfControlPlane(
   others: readonly MachineAddress[],
   options: SpecOptions,
   config: ResolvedConfig | undefined,
+  contract: string | undefined,
 ): readonly Finding[] {
   const { spec, metadata } = controlPlane;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the control plane", reason: "SpecMissing" }];
@@ -45,7 +53,7 @@ function problemsOfControlPlane(
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
   if (problems.length > 0 || isUnread(spec, config)) return problems;
-  return configProblems(machinesOf(controlPlane, { config: () => config }), spec, metadata.name, options);
+  return configProblems(machinesOf(controlPlane, { config: () => config }), spec, metadata.name, options, contract);
 }
 
 /** What is wrong with a worker pool, given its control plane. */
@@ -55,9 +63,10 @@ export function workerProblems(
   others: readonly MachineAddress[],
   options: SpecOptions,
   config?: ResolvedConfig,
+  contract = worker.status?.configContract,
 ): readonly Finding[] {
-  return lastAnswerOr(worker, { others, options, config, controlPlane }, () =>
-    problemsOfWorker(worker, controlPlane, others, options, config),
+  return lastAnswerOr(worker, { others, options, config, controlPlane, contract }, () =>
+    problemsOfWorker(worker, controlPlane, others, options, config, contract),
   );
 }
 
@@ -67,6 +76,7 @@ function problemsOfWorker(
   others: readonly MachineAddress[],
   options: SpecOptions,
   config: ResolvedConfig | undefined,
+  contract: string | undefined,
 ): readonly Finding[] {
   const { spec } = worker;
   if (spec === undefined) return [{ field: "spec", message: "it is missing", remedy: "Describe the worker pool", reason: "SpecMissing" }];
@@ -83,7 +93,7 @@ function problemsOfWorker(
   ];
   return problems.length > 0 || controlPlane?.spec === undefined || isUnread(spec, config)
     ? problems
-    : configProblems(machinesOf(worker, { config: () => config }), controlPlane.spec, controlPlane.metadata.name, options);
+    : configProblems(machinesOf(worker, { config: () => config }), controlPlane.spec, controlPlane.metadata.name, options, contract);
 }
 
 /** What is wrong with a TalosMachine that a person made, given its cluster. */
@@ -91,6 +101,7 @@ export function handMadeProblems(
   machine: DeclaredMachine,
   { spec, metadata }: TalosControlPlane,
   options: SpecOptions,
+  contract?: string,
 ): readonly Finding[] {
   if (spec === undefined) return [];
   const field = `TalosMachine/${machine.name} spec.machineSpec`;
@@ -98,7 +109,7 @@ export function handMadeProblems(
   const versions = versionProblems(machine.version, spec.kubeVersion, `TalosMachine/${machine.name} `);
   const meta = metaProblems(machine.machineSpec.meta, `${field}.meta`, [machine.address]);
   if (meta.length > 0) return meta;
-  return versions.length > 0 ? versions : configProblems([{ ...machine, field }], spec, metadata.name, options);
+  return versions.length > 0 ? versions : configProblems([{ ...machine, field }], spec, metadata.name, options, contract);
 }
 
 /** Findings of a worker that concern the whole cluster while it is made: an address that cannot be, or is someone else's. */

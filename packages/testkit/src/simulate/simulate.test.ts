@@ -20,9 +20,9 @@ async function simulate(...args: string[]): Promise<{ readonly report: Report; r
 
 describe("simulated lives", () => {
   it("keep every invariant and reach Ready, whatever crashes, and leave the same trace for the same seed", async () => {
-    const [first, second] = await Promise.all([simulate("--seed", "3", "--runs", "6"), simulate("--seed", "3", "--runs", "6")]);
+    const [first, second] = await Promise.all([simulate("--seed", "3", "--runs", "3"), simulate("--seed", "3", "--runs", "3")]);
     assert.deepEqual(first.report.violations, []);
-    assert.equal(first.report.reachedGoal, 6);
+    assert.equal(first.report.reachedGoal, 3);
     assert.equal(first.code, 0);
     assert.equal(second.report.traceHash, first.report.traceHash);
   });
@@ -34,7 +34,7 @@ describe("simulated lives", () => {
     ["delete", "record-lost"],
   ] as const)
     it(`play the trouble ${trouble} in a life of ${workload}`, async () => {
-      const { report, code } = await simulate("--seed", "94001", "--runs", "2", "--workload", workload, "--trouble", trouble);
+      const { report, code } = await simulate("--seed", "94001", "--runs", "1", "--workload", workload, "--trouble", trouble);
       assert.deepEqual(report.violations, []);
       assert.equal(code, 0);
     });

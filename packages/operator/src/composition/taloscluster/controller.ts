@@ -49,6 +49,23 @@ export interface ClusterControllerOptions extends ControllerPorts, Omit<TalosCac
   readonly planOf: (cluster: ObjectKey) => ForeseenCluster | undefined;
 }
 
+/** What is wrong with the parts of a spec, told at the fields of the TalosCluster. */
+function problemsOf({ controlPlanes, workers, hosts }: ClusterControllerOptions, cluster: TalosCluster): readonly Finding[] {
+  // What the machines of a child that is there have their configurations written for.
+  const contractOf = ({ kind, metadata }: TalosControlPlane | TalosWorker): string | undefined =>
+    (kind === "TalosControlPlane" ? controlPlanes : workers).store.get(metadata)?.status?.configContract;
+  const { controlPlane, worker } = childrenOf(cluster);
+  const referenced = cluster.spec?.controlPlaneRef?.name ?? "";
+  const joined =
+    controlPlane ?? (referenced === "" ? undefined : controlPlanes.store.get({ namespace: cluster.metadata.namespace, name: referenced }));
+  return [
+    ...(controlPlane === undefined
+      ? []
+      : findingsAt(controlPlaneProblems(controlPlane, [], hosts, undefined, contractOf(controlPlane)), "spec.controlPlane")),
+    ...(worker === undefined ? [] : findingsAt(workerProblems(worker, joined, [], hosts, undefined, contractOf(worker)), "spec.worker")),
+  ];
+}
+
 /** Makes the control plane and the worker pool of a TalosCluster, and sums up how they are. */
 export function createClusterController(options: ClusterControllerOptions): Controller {
   const { client, talosClusters, controlPlanes, workers, clock, events } = options;
@@ -89,18 +106,6 @@ export function createClusterController(options: ClusterControllerOptions): Cont
     return "done";
   };
 
-  const problemsOf = (cluster: TalosCluster): readonly Finding[] => {
-    const { controlPlane, worker } = childrenOf(cluster);
-    const referenced = cluster.spec?.controlPlaneRef?.name ?? "";
-    const joined =
-      controlPlane ??
-      (referenced === "" ? undefined : controlPlanes.store.get({ namespace: cluster.metadata.namespace, name: referenced }));
-    return [
-      ...(controlPlane === undefined ? [] : findingsAt(controlPlaneProblems(controlPlane, [], options.hosts), "spec.controlPlane")),
-      ...(worker === undefined ? [] : findingsAt(workerProblems(worker, joined, [], options.hosts), "spec.worker")),
-    ];
-  };
-
   const reconcile = async (key: ObjectKey): Promise<{ readonly requeueAfterMs?: number | undefined } | undefined> => {
     const cluster = talosClusters.store.get(key);
     if (cluster === undefined) {
@@ -124,7 +129,7 @@ export function createClusterController(options: ClusterControllerOptions): Cont
       namespace: key.namespace,
       name: spec?.worker === undefined ? (spec?.workerRef?.name ?? key.name) : key.name,
     });
-    const seen = { cluster, controlPlane, worker, problems: problemsOf(cluster) };
+    const seen = { cluster, controlPlane, worker, problems: problemsOf(options, cluster) };
     const decision = decideCluster(seen, finalizers.talosCluster);
     if (mode === "dryrun") {
       const plan = describeDryRun(seen, options.planOf(key));

@@ -87,10 +87,11 @@ const KEPT_FIELDS = [
   "failedConfig",
   "removals",
   "upgrade",
+  "configContract",
 ] as const;
 
 /** Fields that nobody else has: one that an earlier process wrote goes, too, when there is nothing to say any more. */
-const OURS: ReadonlySet<string> = new Set(["upgrade"]);
+const OURS: ReadonlySet<string> = new Set(["upgrade", "configContract"]);
 
 /** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */
 const MESSAGES_PAUSE = 60;

@@ -7,6 +7,7 @@ import { failureWords } from "../../report/failures.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
+import { oldestReader, unreadBy } from "../../spec/unread.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { ChangeRoute, ConfigPlan, ConfigState } from "../../model/plans.ts";
@@ -16,6 +17,7 @@ export function planConfigs(seen: Observed, facts: ClusterFacts): readonly Confi
   const { spec } = seen.controlPlane;
   if (spec === undefined || seen.problems.length > 0 || facts.bootstrapDone === undefined) return [];
   const asItWasMade = asMade(spec, facts);
+  const reader = oldestReader(seen, facts);
   return seen.machines
     .toSorted((a, b) => weight(a) - weight(b))
     .flatMap((machine) => {
@@ -23,7 +25,7 @@ export function planConfigs(seen: Observed, facts: ClusterFacts): readonly Confi
       if (!mayHoldConfig(fact) || isOwnerGoing(seen, machine)) return [];
       if (machine.declared.isConfigUnknown === true) return [];
       const settings = configHashOf(machine.declared, asItWasMade);
-      const state = stateOf(seen, facts, machine, fact, settings);
+      const state = stateOf({ seen, facts, reader }, machine, fact, settings);
       const meta = state.kind === "settled" || state.kind === "unknown" ? metaStateOf(seen, machine, fact, state) : undefined;
       return [{ machine, fact, settings: meta === undefined ? settings : metaSettings(meta.wanted), state: meta?.state ?? state }];
     });
@@ -45,7 +47,14 @@ function metaStateOf(
   return state === undefined ? undefined : { wanted: wanted.hash, state };
 }
 
-function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact: MachineFact, settings: string): ConfigState {
+interface Around {
+  readonly seen: Observed;
+  readonly facts: ClusterFacts;
+  /** {@link oldestReader} */
+  readonly reader: string | undefined;
+}
+
+function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: MachineFact, settings: string): ConfigState {
   const intent = intentOn(facts, machine.declared.name);
   if (intent !== undefined) return { kind: "under-way", intent };
   const config = seen.configs?.get(machine.declared.name) ?? { kind: "unknown", detail: "not read yet" };
@@ -87,6 +96,8 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
     if (isSame && (config.onDisk === "wanted" || (config.onDisk === "unknown" && staged === undefined)))
       return learned("The machine runs these settings already.");
     if (isSame) return { kind: "change", route: "rewrite", config };
+    const why = reader === undefined ? undefined : unreadWords(seen, facts, machine, reader);
+    if (why !== undefined) return { kind: "held", why };
     const route = routeOf(config.changes);
     return route === "never" || route === "none" ? { kind: "never", config } : { kind: "change", route, config };
   }
@@ -95,6 +106,13 @@ function stateOf(seen: Observed, facts: ClusterFacts, machine: SeenMachine, fact
   if (isSame)
     return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: [] } : learned("It means the same as what was applied.");
   return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: config.changes } : { kind: "drifted", config };
+}
+
+/** Why these settings wait for the end of an upgrade: one that failed would leave the machine with a configuration that it cannot read. */
+function unreadWords(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine, reader: string): string | undefined {
+  const platform = look.kind === "running" ? look.platform : undefined;
+  const words = unreadBy(reader, declared, seen.controlPlane, facts, platform);
+  return words === undefined ? undefined : `Talos ${reader} does not read it: ${words}`;
 }
 
 /** Its first configuration came from this operator, by a release that compares what it sends with what runs. */

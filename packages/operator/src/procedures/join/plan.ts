@@ -1,7 +1,8 @@
 import { annotations, MAX_KNOWN_MACHINES } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
 import { chooseInstallDisk } from "../../config/install-disk.ts";
-import { contractOf } from "../../config/render.ts";
+import { firstContract } from "../../spec/pool-contract.ts";
+import { olderOf, unreadBy } from "../../spec/unread.ts";
 import { wantedDisk, wantedSelector } from "../../config/wanted-disk.ts";
 import { configHashOf, foundConfigHash } from "../configure/config-hash.ts";
 import { platformOf } from "../configure/platform-of.ts";
@@ -269,9 +270,20 @@ function stopInMaintenance(
   const twin = twins.ofWaiting(declared, look);
   if (twin !== undefined) return stop("MachineInUse", sameMachine(assessed, declared, twin));
   if (declared.lockout !== undefined) return stop("InvalidConfig", `${name}: ${lockoutWords(declared.lockout)}`);
+  const unread = unreadFirst(seen, facts, declared, look);
+  if (unread !== undefined) return stop("InvalidConfig", `${name}: ${unread}`);
   const disk = diskOf(facts, declared, look);
   if (disk.kind === "refused") return stop("InstallDiskUnclear", `${disk.message}.`);
   return undefined;
+}
+
+/** Why a machine would refuse its first configuration: it is read by the Talos that it booted, and then by the one that is installed. */
+function unreadFirst(seen: Observed, facts: ClusterFacts, declared: DeclaredMachine, look: InMaintenance): string | undefined {
+  const reader = olderOf(look.version, buildToInstall(seen, facts, declared).version);
+  const words = reader === undefined ? undefined : unreadBy(reader, declared, seen.controlPlane, facts, look.platform);
+  return words === undefined
+    ? undefined
+    : `Talos ${reader}, which is to read its configuration, cannot: ${words}. Boot it with Talos ${declared.version}, or wait until an upgrade to that has ended.`;
 }
 
 /** What is said of a configuration that would be the machine's last. */
@@ -334,7 +346,7 @@ function factOf(
     platform: look.platform,
     installDisk,
     configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts)),
-    contract: contractOf(buildToInstall(seen, facts, declared).version, look.version),
+    contract: firstContract(facts, declared, buildToInstall(seen, facts, declared).version, look.version),
     pinnedAt: now,
     vouchedAt: isVouchedFor(seen, look) ? now : undefined,
     configuredAt: now,

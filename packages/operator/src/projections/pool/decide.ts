@@ -45,7 +45,7 @@ export interface WorkerDecision {
   readonly removeFinalizer: boolean;
   readonly state: WorkerState;
   /** What people see of the machines. */
-  readonly running: RunningFields;
+  readonly running: RunningFields & { readonly configContract: string | undefined };
   readonly conditions: readonly ConditionInput[];
   /** Machines that leave; `undefined` = none does. */
   readonly removals?: readonly RemovalStatus[] | undefined;
@@ -71,7 +71,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     release: [],
     removeFinalizer: false,
     state: "Pending",
-    running: runningOf(seen),
+    running: { ...runningOf(seen), configContract: contractOf(seen) },
     hasOpenEffect: seen.state?.hasOpenEffect === true,
     parts: [],
   } as const;
@@ -164,6 +164,11 @@ function removalsOf(seen: WorkerSeen): readonly RemovalStatus[] | undefined {
 }
 
 /** Until the first pass of the cluster in this process, what an earlier one said stands. */
+function contractOf({ worker, state }: WorkerSeen): string | undefined {
+  return state === undefined ? worker.status?.configContract : state.configContract;
+}
+
+/** Likewise. */
 function upgradeOf({ worker, state }: WorkerSeen): UpgradeStatus | undefined {
   return state === undefined ? worker.status?.upgrade : state.upgrade;
 }
