@@ -37,6 +37,8 @@ export interface KnownConfig {
   readonly bootId: string;
   /** Talos that runs. */
   readonly version: string;
+  /** Contract that it is written for, as far as its documents tell; absent = the record has it. */
+  readonly contract?: string;
   /** SHA-256 of the text in force. */
   readonly activeHash: string;
   /** What the wanted configuration changes on the one in force; empty = the same by meaning. */

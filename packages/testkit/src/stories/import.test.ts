@@ -50,8 +50,10 @@ for (const peer of ["talos-alperen-cloud", "vitistack-io"] as const)
         readonly data?: Record<string, string>;
       };
       assert.equal(left.data?.[peer === "vitistack-io" ? "secrets.bundle" : "secretBundle"], bundle);
-      const status = (await world.get(kinds.controlPlane))?.status as { readonly imported?: boolean } | undefined;
+      const status = (await world.get(kinds.controlPlane))?.status as
+        { readonly imported?: boolean; readonly configContract?: string } | undefined;
       assert.equal(status?.imported, true);
+      assert.equal(status.configContract, "1.13", "as its configurations tell");
       assert.equal((await world.client.resource(kinds.machine).list()).items.length, 4);
     }));
 

@@ -67,7 +67,12 @@ function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: Ma
   const { staged, failed: _failed, ...rest } = fact;
   const learned = (why: string): ConfigState => ({
     kind: "learn",
-    next: { ...rest, configHash: settings, appliedHash: config.activeHash },
+    next: {
+      ...rest,
+      ...(config.contract === undefined ? {} : { contract: config.contract }),
+      configHash: settings,
+      appliedHash: config.activeHash,
+    },
     why,
   });
 

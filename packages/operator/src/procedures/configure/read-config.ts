@@ -79,10 +79,11 @@ export async function readConfig(
   if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} tells no boot id`);
   const live = active.spec.reveal();
   const { version } = question.input;
+  const contract = question.contract ?? contractOfLive(version, question.input.controlPlane.version, live);
   const desired = renderMachineConfig({
     ...question.input,
     readBy: undefined,
-    contract: question.contract ?? contractOfLive(version, question.input.controlPlane.version, live),
+    contract,
     secrets,
   });
   const compare = (text: string): ReturnType<typeof compareConfigs> =>
@@ -107,6 +108,7 @@ export async function readConfig(
       settings: question.settings,
       bootId,
       version,
+      ...(question.contract === undefined ? { contract } : {}),
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
       ...(kubernetes === undefined ? {} : { kubernetes }),
