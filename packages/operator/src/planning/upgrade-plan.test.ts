@@ -22,7 +22,7 @@ interface Machine {
 function observed(machines: readonly Machine[], annotations: Readonly<Record<string, string>> = {}): Observed {
   return {
     controlPlane: { metadata: { name: "demo", namespace: "default", annotations }, spec: { kubeVersion: "v1.34.1" } },
-    record: { kind: "present", value: { facts: { kubernetesVersion: "v1.34.1" } } },
+    record: { kind: "present", value: { facts: { kubernetesVersion: "v1.34.1", machines: [] } } },
     machines: machines.map(({ name, role = "controlplane", runs, asked, schematic, image, storage, platform = "metal" }) => ({
       declared: { name, role, version: asked, machineSpec: image === undefined ? {} : { image } },
       look: (runs === undefined

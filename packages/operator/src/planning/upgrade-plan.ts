@@ -9,7 +9,7 @@ import {
   tryParseVersion,
 } from "@talos-operator/talos";
 import type { UpgradeMachine, UpgradePlan, UpgradeWish } from "@talos-operator/talos";
-import { factsOf } from "../record/facts.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 
 /** Pools are told of one after the other, and one plan serves them all. */
@@ -28,8 +28,9 @@ function planOf(seen: Observed): UpgradePlan {
   const allowDowngrade = metadata.annotations?.[annotations.allowDowngrade];
   const etcdStorage = storageOf(seen);
   const known = extensionsBySchematic(seen);
+  const facts = factsOf(seen);
   const wish: UpgradeWish = {
-    machines: seen.machines.flatMap((machine) => partOf(machine, known) ?? []),
+    machines: seen.machines.flatMap((machine) => partOf(machine, known, machineFact(facts, machine.declared.name)?.contract) ?? []),
     kubernetes: runs === "" ? undefined : { runs, asked: spec?.kubeVersion ?? runs },
     ...(allowDowngrade === undefined ? {} : { allowDowngrade }),
     allowExtensionLoss: extensionsLetGo(seen),
@@ -45,6 +46,7 @@ function planOf(seen: Observed): UpgradePlan {
 function partOf(
   { declared: { name, role, version, machineSpec }, look }: SeenMachine,
   known: ReadonlyMap<string, readonly string[]>,
+  configContract: string | undefined,
 ): UpgradeMachine | undefined {
   if (look.kind !== "running" || look.platform === "container" || look.version === undefined) return undefined;
   const schematic = askedSchematic(machineSpec.image);
@@ -52,6 +54,7 @@ function partOf(
   return {
     name,
     role,
+    ...(configContract === undefined ? {} : { configContract }),
     runs: {
       version: look.version,
       ...(look.schematic === undefined ? {} : { schematic: look.schematic }),

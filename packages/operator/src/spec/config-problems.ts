@@ -23,16 +23,6 @@ export function configProblems(
   { installerRegistries }: SpecOptions,
   contract?: string,
 ): readonly Finding[] {
-  const above = machines.find(({ version }) => contract !== undefined && compareContracts(contractFor(version), contract) < 0);
-  if (above !== undefined)
-    return [
-      {
-        field: "spec.version",
-        message: `the configurations of its machines are written for Talos ${contract}, which ${above.version} does not read`,
-        remedy: `Ask for a release of v${contract} or newer`,
-        reason: "VersionUnsupported",
-      },
-    ];
   // Machines that share all settings give the same answer: one rendering for each distinct set.
   const checked = new Map<string, ConfigCheck>();
   const problems = machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
@@ -40,7 +30,7 @@ export function configProblems(
     // A reference gives its address later; any will do to see whether a configuration can be made.
     const address = given === "" ? "192.0.2.1" : given;
     const endpoint = controlPlane.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`;
-    const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version, contract };
+    const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version, contract: readable(contract, version) };
     const check =
       checked.get(key) ??
       checkConfig({
@@ -74,6 +64,11 @@ export function configProblems(
       }));
   });
   return toldOnce(problems);
+}
+
+/** Whether a Talos reads what configurations are written for is a question of its way there, and no other contract is held against it. */
+function readable(contract: string | undefined, version: string): string | undefined {
+  return contract !== undefined && compareContracts(contract, contractFor(version)) > 0 ? undefined : contract;
 }
 
 /** What is wrong with several machines alike, as with a patch of their pool, is told once, at the first of them. */

@@ -1,4 +1,5 @@
 import { isPlainSchematic, isSameSchematic, noSchematic } from "../versions/images.ts";
+import { compareContracts, contractFor } from "../versions/contract.ts";
 import { supportsTalosUpgrade } from "../versions/matrix.ts";
 import { compareVersions, tryParseVersion, type Version } from "../versions/version.ts";
 import type { ReleaseCatalogue } from "./catalogue.ts";
@@ -26,6 +27,9 @@ export function talosPath(machine: UpgradeMachine, machines: readonly string[], 
   if (asked.schematic === noSchematic && runs.schematic !== undefined && !isPlainSchematic(runs.schematic))
     return { refusal: { kind: "SchematicLost", schematic: runs.schematic, machines } };
   if (to.major !== 1 || !talos.has(to.minor)) return { refusal: { kind: "UnknownMinor", of: "talos", version: withV(to), machines } };
+  const { configContract } = machine;
+  if (order > 0 && configContract !== undefined && compareContracts(contractFor(asked.version), configContract) < 0)
+    return { refusal: { kind: "ConfigNewer", contract: configContract, to: withV(to), machines } };
   if (order > 0 && !isAllowed(wish, asked.version))
     return { refusal: { kind: "DowngradeAsked", of: "talos", from: withV(from), to: withV(to), machines } };
   const way = throughMinors(from, to, (minor) => talos.get(minor)?.newest);

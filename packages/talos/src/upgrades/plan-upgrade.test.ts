@@ -131,6 +131,18 @@ const cases: readonly { readonly name: string; readonly wish: UpgradeWish; reado
     want: ["no: DowngradeAsked a"],
   },
   {
+    name: "back below what the configuration is written for is refused, whatever is allowed",
+    wish: {
+      machines: [
+        { ...cp("a", "v1.14.0", "v1.13.9"), configContract: "1.14" },
+        { ...cp("b", "v1.14.0", "v1.13.9"), configContract: "1.13" },
+      ],
+      kubernetes: stays,
+      allowDowngrade: "v1.13.9",
+    },
+    want: ["no: ConfigNewer a"],
+  },
+  {
     name: "back over several minors goes through them",
     wish: { machines: [cp("a", "v1.13.2", "v1.11.3")], kubernetes: stays, allowDowngrade: "v1.11.3" },
     want: ["controlplane back to v1.12.11: a", "controlplane back to v1.11.3: a"],

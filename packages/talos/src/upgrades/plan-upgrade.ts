@@ -34,7 +34,7 @@ interface Way {
 }
 
 function waysOf(wish: UpgradeWish, catalogue: ReleaseCatalogue): readonly Way[] {
-  const groups = Map.groupBy(wish.machines, ({ role, runs, asked }) => JSON.stringify([role, runs, asked]));
+  const groups = Map.groupBy(wish.machines, ({ role, runs, asked, configContract }) => JSON.stringify([role, runs, asked, configContract]));
   return [...groups.values()]
     .map((all) => all.toSorted(byName))
     .flatMap((all): readonly Way[] => {

@@ -18,6 +18,8 @@ export interface UpgradeMachine {
   readonly role: MachineRole;
   readonly runs: Build;
   readonly asked: Build;
+  /** Contract that its configuration is written for, for example `1.13`: what it goes to has to read that. Absent = not known. */
+  readonly configContract?: string;
 }
 
 /** What runs in a cluster, and what is asked for. */
@@ -95,6 +97,8 @@ export type Refusal =
       readonly to: string;
       readonly machines: readonly string[];
     }
+  /** That Talos does not read the configuration, which is written for a newer one. Contract: `1.14`. */
+  | { readonly kind: "ConfigNewer"; readonly contract: string; readonly to: string; readonly machines: readonly string[] }
   /** Kubernetes never goes back a minor. */
   | { readonly kind: "KubernetesMinorBack"; readonly from: string; readonly to: string }
   /** What runs is built from a schematic, and the installer that is asked for from none: extensions would be gone with the next boot. */

@@ -79,6 +79,8 @@ function sayRefusal(refusal: Refusal): string {
       return `the installer of Talos ${refusal.to} does not replace ${refusal.from}${of(refusal.machines)}`;
     case "DowngradeAsked":
       return `${productNames[refusal.of]} ${refusal.to} is older than ${refusal.from}${of(refusal.machines)}`;
+    case "ConfigNewer":
+      return `the configuration${of(refusal.machines)} is written for Talos ${refusal.contract}, which ${refusal.to} does not read`;
     case "KubernetesMinorBack":
       return `Kubernetes does not go back from ${refusal.from} to the minor of ${refusal.to}`;
     case "SchematicLost":
