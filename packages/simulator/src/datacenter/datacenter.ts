@@ -35,6 +35,7 @@ export function createDatacenter(options: DatacenterOptions): Datacenter {
       if (fault === undefined) world.releases.delete(version);
       else world.releases.set(version, fault);
     },
+    setKernelArguments: (schematic, names) => void world.kernelArguments.set(schematic, names),
     setExtensions: (schematic, extensions) => void world.extensions.set(schematic, extensions),
     etcdClusters: () => world.etcd.all(),
     etcdDatabase: (key) => world.spaces.databaseOf(key),

@@ -39,6 +39,7 @@ export function buildMachine(spec: MachineSpec, random: RandomSource): Machine {
     cpuCores: spec.cpuCores ?? 4,
     memoryMib: spec.memoryMib ?? 8192,
     ...(spec.isSecureBoot === true ? { isSecureBoot: true } : {}),
+    ...(spec.hasGrub === true ? { hasGrub: true } : {}),
     disks:
       spec.disks ??
       (platform === "container"

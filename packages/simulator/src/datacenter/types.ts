@@ -49,6 +49,8 @@ export interface Datacenter {
   inject(fault: Fault): FaultHandle;
   /** Says what is wrong with a release of Talos (`v1.14.0`) from now on; `undefined` = nothing. */
   setReleaseFault(version: string, fault: ReleaseFault | undefined): void;
+  /** Says which kernel arguments are in what is built from a schematic, in every release; before that it has none. */
+  setKernelArguments(schematic: string, names: readonly string[]): void;
   /** Says which system extensions are in what is built from a schematic, in every release; before that it has none. */
   setExtensions(schematic: string, extensions: readonly string[]): void;
   /** etcd clusters that exist, one per founding; more than one with the same Talos cluster id is somebody's mistake. */

@@ -30,6 +30,8 @@ export class World {
   readonly faults = new FaultTable();
   /** Names of system extensions by schematic. */
   readonly extensions = new Map<string, readonly string[]>();
+  /** Kernel arguments by schematic. */
+  readonly kernelArguments = new Map<string, readonly string[]>();
   readonly releases = new Map<string, ReleaseFault>();
   isClosed = false;
   readonly #cells = new Map<string, Cell>();

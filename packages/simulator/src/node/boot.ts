@@ -22,6 +22,8 @@ export function boot(run: Run): void {
   if (isInstalled && run.faultOf(talosVersion, schematic)?.boot === "fails") return failSequence(run);
   if (talosVersion !== hardware.talosVersion) run.set({ hardware: { ...hardware, talosVersion } });
   if (schematic !== run.machine.schematic) run.set({ schematic });
+  const kernelArguments = isInstalled ? system?.kernelArguments?.next : undefined;
+  if (kernelArguments !== run.machine.kernelArguments) run.set({ kernelArguments });
   const text = config.persisted;
   const isComplete = text !== undefined && configFactsOf(text).isComplete;
   run.set({

@@ -40,6 +40,8 @@ export interface ConfigFacts {
   readonly installDisk: string;
   /** Installer; empty as above. */
   readonly installImage: string;
+  /** Kernel arguments that GRUB gets by an installation; `undefined` = those of the image. */
+  readonly kernelArguments: readonly string[] | undefined;
   readonly machineToken: string;
   /** The kubelet asks its cluster for a serving certificate, and serves its own until it is approved. */
   readonly rotatesServerCertificates: boolean;
@@ -99,6 +101,7 @@ function readFacts(text: string): ConfigFacts {
     bringsNetwork: facts.bringsNetwork,
     installDisk: facts.install.disk ?? "",
     installImage: facts.install.image ?? "",
+    kernelArguments: facts.install.usesArgumentsOfImage ? undefined : facts.install.kernelArguments,
     machineToken: facts.machineToken ?? "",
     rotatesServerCertificates: facts.rotatesServerCertificates,
     blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),

@@ -18,6 +18,8 @@ export interface Hardware {
   readonly memoryMib: number;
   /** Its firmware starts only what is signed for it, and started this Talos; absent = it starts anything. */
   readonly isSecureBoot?: true;
+  /** It starts by a BIOS, and GRUB starts Talos; absent = systemd-boot starts a UKI. */
+  readonly hasGrub?: true;
   /** First disk is the one that Talos installs to when the config names it. Empty on platform `container`. */
   readonly disks: readonly Disk[];
 }
@@ -65,6 +67,8 @@ export interface MachineSpec {
   readonly memoryMib?: number;
   /** Secure Boot is on. Default off. */
   readonly isSecureBoot?: true;
+  /** GRUB starts Talos. Default systemd-boot. */
+  readonly hasGrub?: true;
   /** Default one disk `/dev/sda` of 100 GiB (none on platform `container`). */
   readonly disks?: readonly Disk[];
 }

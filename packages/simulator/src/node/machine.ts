@@ -44,6 +44,8 @@ export interface Machine {
   readonly kubernetes: KubernetesState;
   /** Schematic of the Talos that runs; absent = it was built from none. */
   readonly schematic?: string | undefined;
+  /** Kernel arguments that its installer was given, where GRUB starts it with those; absent = it runs those of its image. */
+  readonly kernelArguments?: readonly string[] | undefined;
   /** What is on the system disk; `undefined` before the installation, and in snapshots of earlier versions. */
   readonly system?: InstalledSystem | undefined;
   /** The installer that runs, or is about to. */
@@ -80,6 +82,8 @@ export interface InstalledSystem {
   readonly other: string | undefined;
   /** Schematics of the two; absent = built from none. */
   readonly schematics?: { readonly next: string | undefined; readonly other: string | undefined };
+  /** Kernel arguments that GRUB was given for the two; absent = those of the image. */
+  readonly kernelArguments?: { readonly next: readonly string[] | undefined; readonly other: readonly string[] | undefined };
 }
 
 export interface StoredImage {

@@ -56,17 +56,53 @@ export function installFirst(run: Run): void {
   const { talosVersion: media } = run.machine.hardware;
   const image = activeFacts(run.machine)?.installImage ?? "";
   const next = talosVersionOfImage(image) ?? media;
-  run.set({ isInstalled: true, system: slots({ media, next, other: undefined }, schematicOfImage(image), undefined) });
+  const written = { schematic: schematicOfImage(image), kernelArguments: argumentsWritten(run.machine, "sequence") };
+  run.set({ isInstalled: true, system: slots({ media, next, other: undefined }, written, {}) });
 }
 
-function slots(system: InstalledSystem, next: string | undefined, other: string | undefined): InstalledSystem {
-  const { media, next: first, other: second } = system;
-  return { media, next: first, other: second, ...(next === undefined && other === undefined ? {} : { schematics: { next, other } }) };
+/** What a slot holds besides its version. */
+interface SlotContent {
+  readonly schematic?: string | undefined;
+  readonly kernelArguments?: readonly string[] | undefined;
+}
+
+function slots({ media, next, other }: InstalledSystem, first: SlotContent, second: SlotContent): InstalledSystem {
+  const schematics = { next: first.schematic, other: second.schematic };
+  const kernelArguments = { next: first.kernelArguments, other: second.kernelArguments };
+  const isSaid = (of: { readonly next: unknown; readonly other: unknown }): boolean => of.next !== undefined || of.other !== undefined;
+  return { media, next, other, ...(isSaid(schematics) ? { schematics } : {}), ...(isSaid(kernelArguments) ? { kernelArguments } : {}) };
+}
+
+function contentOf({ schematics, kernelArguments }: InstalledSystem, slot: "next" | "other"): SlotContent {
+  return { schematic: schematics?.[slot], kernelArguments: kernelArguments?.[slot] };
+}
+
+/** Arguments that an installer takes over from what runs, whoever called it. */
+const preserved: ReadonlySet<string> = new Set([
+  "siderolink.api",
+  "talos.events.sink",
+  "talos.logging.kernel",
+  "talos.auditd.disabled",
+  "talos.dashboard.disabled",
+  "net.ifnames",
+]);
+
+/**
+ * Kernel arguments that an installer writes for GRUB; `undefined` = those of the image. Sequences give it those of the configuration, and LifecycleService gives it
+ * none: with GRUB an upgrade by that call loses them.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/app/lifecycle/lifecycle.go` Upgrade beside `internal/pkg/install/install.go` OptionsFromUpgradeRequest; issue 13967
+ */
+function argumentsWritten(machine: Machine, of: Installer["of"]): readonly string[] | undefined {
+  const asked = activeFacts(machine)?.kernelArguments;
+  if (machine.hardware.hasGrub !== true || asked === undefined) return undefined;
+  const taken = (machine.kernelArguments ?? []).filter((argument) => preserved.has(argument.split("=")[0] ?? ""));
+  return [...new Set([...(of === "sequence" ? asked : []), ...taken])];
 }
 
 /** The other slot starts next. */
 function swapped(system: InstalledSystem, next: string): InstalledSystem {
-  return slots({ ...system, next, other: system.next }, system.schematics?.other, system.schematics?.next);
+  return slots({ ...system, next, other: system.next }, contentOf(system, "other"), contentOf(system, "next"));
 }
 
 /** Id of the schematic in the name of an image of the Image Factory. */
@@ -88,14 +124,23 @@ export function beginInstaller(run: Run, installer: Installer): void {
 export function endInstaller(run: Run): void {
   const { installer, meta } = run.machine;
   if (installer === undefined) return;
+  const kernelArguments = argumentsWritten(run.machine, installer.of);
   run.set({ installer: undefined });
   if (installer.exitCode === 0 && installer.first === true) {
     const { talosVersion: media } = run.machine.hardware;
-    run.set({ isInstalled: true, system: slots({ media, next: installer.version, other: undefined }, installer.schematic, undefined) });
+    // That call installs the arguments of the image, whatever the configuration says.
+    run.set({
+      isInstalled: true,
+      system: slots({ media, next: installer.version, other: undefined }, { schematic: installer.schematic }, {}),
+    });
   } else if (installer.exitCode === 0) {
     const system = systemOf(run.machine);
     run.set({
-      system: slots({ ...system, next: installer.version, other: system.next }, installer.schematic, system.schematics?.next),
+      system: slots(
+        { ...system, next: installer.version, other: system.next },
+        { schematic: installer.schematic, kernelArguments },
+        contentOf(system, "next"),
+      ),
       meta: { ...meta, [metaKeys.upgrade]: `Talos-${system.next}.efi` },
     });
   }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { symlinksOf, type Disk } from "../node/hardware.ts";
+import { cmdlineOf } from "../node/kernel-arguments.ts";
 import { isAtLeast } from "../node/version.ts";
 import type { Projection } from "./projections.ts";
 
@@ -100,6 +101,10 @@ export const hardwareProjections: Readonly<Record<string, Projection>> = {
       spec: { platform: cell.state.hardware.platform, hostname: cell.state.hardware.platform === "container" ? cell.name : "" },
     },
   ],
+  "KernelCmdlines.runtime.talos.dev": ({ cell, world }) =>
+    cell.state.hardware.platform === "container"
+      ? []
+      : [{ id: "cmdline", owner: "runtime.KernelCmdlineController", spec: { cmdline: cmdlineOf(cell.state, world.kernelArguments) } }],
   "BootIDs.runtime.talos.dev": ({ cell }) =>
     isAtLeast(cell.state.hardware.talosVersion, "1.14")
       ? [{ id: "boot-id", owner: "runtime.BootIDController", spec: { bootID: cell.state.bootId } }]
@@ -113,7 +118,7 @@ export const hardwareProjections: Readonly<Record<string, Projection>> = {
         uki: false,
         pcrSigningKeyFingerprint: "",
         selinuxState: "enabled, permissive",
-        bootedWithUKI: cell.state.hardware.isSecureBoot === true,
+        bootedWithUKI: cell.state.hardware.platform !== "container" && cell.state.hardware.hasGrub !== true,
       },
     },
   ],

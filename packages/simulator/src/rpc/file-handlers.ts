@@ -4,25 +4,26 @@ import { machine } from "@talos-operator/talos/protocol";
 import type { common } from "@talos-operator/talos/protocol";
 import { grpcStatus, RpcError } from "../datacenter/call.ts";
 import { hostnameOf } from "../node/identity.ts";
+import { cmdlineOf } from "../node/kernel-arguments.ts";
 import type { Machine } from "../node/machine.ts";
 import type { HandlerContext } from "./context.ts";
 import { chunksOf, chunksOfBytes } from "./log-handlers.ts";
 import { tarOf } from "./tar.ts";
 
 /** The few files of a simulated machine. */
-function filesOf(state: Machine): Readonly<Record<string, string>> {
+function filesOf(state: Machine, kernelArguments: ReadonlyMap<string, readonly string[]> = new Map()): Readonly<Record<string, string>> {
   return {
     "/proc/sys/kernel/random/boot_id": `${state.bootId}\n`,
     "/etc/os-release": `NAME="Talos"\nID=talos\nVERSION_ID=${state.hardware.talosVersion}\nPRETTY_NAME="Talos (${state.hardware.talosVersion})"\n`,
     "/etc/hostname": `${hostnameOf(state)}\n`,
-    "/proc/cmdline": `talos.platform=${state.hardware.platform}\n`,
+    "/proc/cmdline": `${cmdlineOf(state, kernelArguments)}\n`,
     "/proc/uptime": "0.00 0.00\n",
   };
 }
 
 /** MachineService/Read. @throws RpcError NOT_FOUND */
 export async function* read(context: HandlerContext, { path }: machine.ReadRequest): AsyncIterable<common.Data> {
-  const text = filesOf(context.cell.state)[path];
+  const text = filesOf(context.cell.state, context.world.kernelArguments)[path];
   if (text === undefined) throw new RpcError(grpcStatus.notFound, `stat ${path}: no such file or directory`);
   await Promise.resolve();
   yield* chunksOf(text);

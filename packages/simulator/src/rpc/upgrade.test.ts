@@ -88,6 +88,44 @@ describe("an upgrade in steps", () => {
     assert.deepEqual(await told(), [], "nothing keeps it");
   });
 
+  test("gives GRUB none of the kernel arguments of the configuration, which the older call does; a UKI brings those of its schematic", async () => {
+    const id = "ab".repeat(32);
+    for (const [hasGrub, steps, one] of [
+      [true, [], ["quiet", "isolcpus=2-3"]],
+      [false, ["noapic"], ["noapic"]],
+    ] as const) {
+      const world = await createTestWorld([{ address, ...(hasGrub ? { hasGrub } : {}) }]);
+      world.datacenter.setKernelArguments(id, ["noapic"]);
+      await world.apply(address, "controlplane");
+      await (await world.client(address, "os:admin")).bootstrap();
+      await world.time.advance(2_000);
+      const shown = async (): Promise<readonly string[]> => {
+        const told = await (await world.client(address, "os:reader")).resources.get(resourceKinds.kernelCmdline);
+        return (told?.spec.cmdline ?? "").split(" ").filter((word) => /^(quiet|isolcpus|noapic)/.test(word));
+      };
+      const booted = async (act: (admin: Awaited<ReturnType<TestWorld["client"]>>) => Promise<unknown>): Promise<readonly string[]> => {
+        const done = act(await world.client(address, "os:admin"));
+        await world.time.advance(5_000);
+        await done;
+        return shown();
+      };
+      const config = world
+        .config("controlplane", { install: { disk: "/dev/sda", extraKernelArgs: ["quiet", "isolcpus=2-3"] } })
+        .replace("grubUseUKICmdline: true", "grubUseUKICmdline: false");
+      assert.deepEqual(
+        await booted((admin) => admin.applyConfiguration({ config, mode: "no-reboot" })),
+        [],
+        "a configuration alone changes nothing",
+      );
+      const image = `factory.talos.dev/metal-installer/${id}:v1.13.9`;
+      assert.deepEqual(await booted((admin) => admin.upgrade({ image, preserve: true })), one);
+      await booted((admin) => collect(admin.imagePull({ reference: image, store: "system" })));
+      await booted((admin) => collect(admin.lifecycleUpgrade({ image })));
+      assert.deepEqual(await booted((admin) => admin.reboot()), steps);
+      assert.deepEqual(await booted((admin) => admin.rollback()), one, "each slot has its own");
+    }
+  });
+
   test("needs the image in the store, and tells what the installer has against it by exit code", async () => {
     const world = await worldOf("v1.12.11");
     const admin = await world.client(address, "os:admin");

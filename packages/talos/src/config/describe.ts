@@ -54,7 +54,14 @@ export interface MachineConfigFacts {
   /** Names and addresses for the certificate of the Talos API. */
   readonly certSans: readonly string[];
   readonly apiServerCertSans: readonly string[];
-  readonly install: { readonly disk: string | undefined; readonly image: string | undefined; readonly wipe: boolean };
+  readonly install: {
+    readonly disk: string | undefined;
+    readonly image: string | undefined;
+    readonly wipe: boolean;
+    readonly kernelArguments: readonly string[];
+    /** With GRUB, too, an installation takes the kernel arguments of the image; without GRUB it takes no others anyway. */
+    readonly usesArgumentsOfImage: boolean;
+  };
   readonly nodeLabels: Readonly<Record<string, string>>;
   readonly nodeTaints: Readonly<Record<string, string>>;
   readonly allowSchedulingOnControlPlanes: boolean;
@@ -139,6 +146,8 @@ export function describeMachineConfig(text: string): MachineConfigFacts {
       disk: diskOfSelector(textAt(installDocument, "provisioning", "diskSelector", "match")) ?? textAt(machine, "install", "disk"),
       image: textAt(installDocument, "installer", "image") ?? textAt(machine, "install", "image"),
       wipe: flagAt(installDocument, "provisioning", "wipe") ?? flagAt(machine, "install", "wipe") ?? false,
+      kernelArguments: textsAt(nodeAt(machine, "install"), "extraKernelArgs"),
+      usesArgumentsOfImage: installDocument !== undefined || flagAt(machine, "install", "grubUseUKICmdline") === true,
     },
     nodeLabels: { ...textMapAt(machine, "nodeLabels"), ...textMapAt(node, "labels") },
     nodeTaints,

@@ -42,6 +42,10 @@ export const runtimeKinds = {
   metaKey: defineKind<{ readonly value: string }>("MetaKeys.runtime.talos.dev", "runtime", undefined, (spec) => ({
     value: spec.text("value"),
   })),
+  /** What the kernel was started with (Talos 1.11). May hold secrets, as the token of SideroLink. */
+  kernelCmdline: defineKind<{ readonly cmdline: string }>("KernelCmdlines.runtime.talos.dev", "runtime", "cmdline", (spec) => ({
+    cmdline: spec.text("cmdline"),
+  })),
   /** Changes with each boot (Talos 1.14); needs no `os:admin`, unlike the file. */
   bootId: defineKind<{ readonly bootId: string }>("BootIDs.runtime.talos.dev", "runtime", "boot-id", (spec) => ({
     bootId: spec.text("bootID"),
