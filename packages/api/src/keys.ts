@@ -88,6 +88,8 @@ export const annotations = {
   rollbackTo: `${OPERATOR_GROUP}/rollback-to`,
   /** Value: names of system extensions, separated by commas. On a TalosControlPlane: machines may get images that lack them. Does not act once. */
   allowExtensionLoss: `${OPERATOR_GROUP}/allow-extension-loss`,
+  /** Value: names of kernel arguments, separated by commas. On a TalosControlPlane: machines may get images that lack them. Does not act once. */
+  allowKernelArgumentLoss: `${OPERATOR_GROUP}/allow-kernel-argument-loss`,
   /** Value: a version of Talos or Kubernetes. On a TalosControlPlane: machines may go back to exactly that Talos, and plans to that Kubernetes. */
   allowDowngrade: `${OPERATOR_GROUP}/allow-downgrade`,
   /**

@@ -180,6 +180,11 @@ const openIntent = object(
       listType: "atomic",
       maxItems: 32,
     }),
+    talosArguments: list(string({ description: "Name of a kernel argument.", maxLength: 64 }), {
+      description: "Kernel arguments that the machine is to run after it.",
+      listType: "atomic",
+      maxItems: 32,
+    }),
     provenAt: time("Since when the machine shows everything that an upgrade is to bring; its bake time runs since then."),
     rollsBackFrom: string({
       description: "Boot id under which the new Talos was given up: only this boot is rolled back, and once.",

@@ -1,7 +1,7 @@
 import { compareVersions, isSameSchematic, tryParseVersion } from "@talos-operator/talos";
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
-import { readBuild, readSlots } from "../procedures/configure/read-config.ts";
+import { readArguments, readBuild, readSlots } from "../procedures/configure/read-config.ts";
 import { quarantineOf } from "../record/upgrades.ts";
 import type { TalosBuild } from "../record/upgrades.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -21,7 +21,10 @@ export interface TalosStep {
 }
 
 /** What a step of an upgrade brings. */
-export interface AnotherBuild extends TalosStep, TalosBuild {}
+export interface AnotherBuild extends TalosStep, TalosBuild {
+  /** It is of what runs, and about kernel arguments of the configuration that do not run. */
+  readonly ifLacking?: true;
+}
 
 /** The machine runs the boot that was seen. */
 export const sameBoot: Check<Connected<Pick<TalosStep, "ifBootId">>> = async ({ action, client, effects: { signal } }) => {
@@ -36,12 +39,18 @@ export const runsVersion: Check<Connected<Pick<TalosStep, "ifVersion">>> = async
 };
 
 /** Where the version that runs is the one that is asked for, another image of it runs: nothing is sent for a schematic that already runs. */
-export const runsAnotherImage: Check<Connected<Pick<AnotherBuild, "ifVersion" | "version" | "schematic">>> = async ({
-  action: { ifVersion, version, schematic },
+export const runsAnotherImage: Check<Connected<Pick<AnotherBuild, "ifVersion" | "version" | "schematic" | "ifLacking">>> = async ({
+  action: { ifVersion, version, schematic, ifLacking },
   client,
   effects: { signal },
 }) => {
   if (!isSameVersion(ifVersion, version)) return;
+  if (ifLacking === true) {
+    const seen = await readArguments(client, version, { timeoutMs: LOOK_TIMEOUT_MS, signal });
+    if (seen?.bySettings !== true || (seen.lacks ?? []).length === 0)
+      throw new EffectError("PRECONDITION_GONE", "it lacks no kernel argument of its configuration");
+    return;
+  }
   const { schematic: runs } = await readBuild(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
   if (runs === undefined || isSameSchematic(runs, schematic))
     throw new EffectError(

@@ -23,6 +23,7 @@ import { machinesOf } from "../spec/declared.ts";
 import { brokenBy, passInvariants } from "./broken.ts";
 import type { Rule } from "../model/decision.ts";
 import type { Action } from "../model/effect.ts";
+import type { KnownConfig } from "../model/config.ts";
 import type { Look, SeenAlarm, SeenEtcd } from "../model/look.ts";
 import type { Observed } from "../model/observation.ts";
 import type { ClusterFacts, IntentFact } from "../model/record.ts";
@@ -339,6 +340,16 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
   ["configures by another key", { looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1") } }, [configure("another")], "S20"],
   ["installs another Talos under its intent", {}, [withOpen(open(cp(1), "InstallTalos")), install(cp(1), "v1.14.0")], undefined],
   ["installs what runs", {}, [withOpen(open(cp(1), "InstallTalos")), install(cp(1), "v1.13.9")], "S21"],
+  [
+    "installs what runs for kernel arguments that do not run",
+    {
+      configs: new Map([
+        [cp(1), { kind: "known", arguments: { bySettings: true, asked: ["quiet"], lacks: ["quiet"] } } as unknown as KnownConfig],
+      ]),
+    },
+    [withOpen(open(cp(1), "UpgradeTalos")), { ...install(cp(1), "v1.13.9"), kind: "UpgradeTalos" } as Action],
+    undefined,
+  ],
   ["goes back without a word", {}, [withOpen(open(wk(1), "InstallTalos")), install(wk(1), "v1.13.8")], "S21"],
   [
     "installs what failed",

@@ -1,6 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import { compareVersions, isSameSchematic, tryParseVersion } from "@talos-operator/talos";
 import { compareIdentity } from "../observe/proven-look.ts";
+import { argumentsToCome } from "../planning/upgrade-plan.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import { asksMachine, isClusterGoing, isDisruptive, machineOf } from "./pass.ts";
 import type { MachineAction, Pass, PassInvariant } from "./pass.ts";
@@ -64,7 +65,8 @@ function talosUnfounded(pass: Pass, { machine, version, schematic }: ActionOf<"I
   if (look?.kind !== "running" || look.version === undefined) return "nobody knows which one it runs";
   if (tryParseVersion(version) === undefined || tryParseVersion(look.version) === undefined) return "that is no version";
   const order = compareVersions(version, look.version);
-  if (order === 0 && isSameSchematic(look.schematic, schematic)) return "it runs that already";
+  if (order === 0 && isSameSchematic(look.schematic, schematic) && argumentsToCome(seen.configs?.get(machine)).length === 0)
+    return "it runs that already";
   const allowed = seen.controlPlane.metadata.annotations?.[annotations.allowDowngrade] ?? "";
   const isAllowed = tryParseVersion(allowed) !== undefined && compareVersions(allowed, declared?.version ?? "") === 0;
   if (order < 0 && !isAllowed) return `it runs the newer ${look.version}, and nobody allowed it to go back`;

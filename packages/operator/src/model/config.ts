@@ -51,6 +51,8 @@ export interface KnownConfig {
   readonly components?: readonly ComponentDifference[];
   /** What tells of another Talos on it; asked only where it is upgraded, or is to be. */
   readonly talos?: SeenTalos;
+  /** Kernel arguments; asked as above, and where the configuration that runs or is wanted names some. */
+  readonly arguments?: SeenArguments;
   /** Static network settings in its META; absent where the spec asks for none and none were written. */
   readonly meta?: SeenMeta;
   /**
@@ -82,6 +84,20 @@ export interface SeenTalos {
   /** As the firmware says; empty where it says nothing. */
   readonly manufacturer: string;
   readonly product: string;
+}
+
+/** Kernel arguments of a machine, by name. */
+export interface SeenArguments {
+  /** GRUB starts it, or the firmware or systemd-boot an image with its own arguments in it; absent = not told. */
+  readonly loader?: "grub" | "uki";
+  /** An installation takes those of the configuration; else those of the image. */
+  readonly bySettings: boolean;
+  /** Those of the configuration in force; with a dash before it one that is not to be there. */
+  readonly asked: readonly string[];
+  /** Of these what is not in force; absent = not told what runs. */
+  readonly lacks?: readonly string[];
+  /** What runs besides the arguments of Talos itself; absent = not told. */
+  readonly names?: readonly string[];
 }
 
 /** META key 0x0a as it was read, compared with what was wanted then. */

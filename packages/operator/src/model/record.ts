@@ -245,6 +245,8 @@ export interface IntentFact {
   readonly talosImage?: string;
   /** System extensions that it ran then, and is to run after it. */
   readonly talosExtensions?: readonly string[];
+  /** Names of kernel arguments that it is to run after it: those that ran then, and those that it is about. */
+  readonly talosArguments?: readonly string[];
   /** Since when the machine shows everything that an upgrade is to bring. */
   readonly provenAt?: number;
   /** Boot under which the new Talos was given up: only this one is rolled back. */

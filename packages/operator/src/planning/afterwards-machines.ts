@@ -52,8 +52,10 @@ export function withTalos(seen: Observed, name: MachineName, { version, schemati
     machine.declared.name === name && machine.look.kind === "running"
       ? { ...machine, look: { ...machine.look, version, ...built } }
       : machine;
+  const { arguments: before, ...config } = known(seen, name);
   const booted = withConfig({ ...withoutDrain(seen, name), machines: seen.machines.map(shown) }, name, {
-    ...known(seen, name),
+    ...config,
+    ...(before === undefined ? {} : { arguments: { ...before, lacks: [] } }),
     bootId: NEXT_BOOT,
     version,
   });

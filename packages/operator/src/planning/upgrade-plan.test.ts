@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultSchematicId, sayPlan } from "@talos-operator/talos";
 import { upgradePlanOf } from "./upgrade-plan.ts";
+import type { SeenArguments } from "../model/config.ts";
 import type { Look } from "../model/look.ts";
 import type { Observed } from "../model/observation.ts";
 
@@ -17,10 +18,14 @@ interface Machine {
   readonly image?: string;
   readonly storage?: string;
   readonly platform?: string;
+  readonly args?: SeenArguments;
 }
+
+const lacking = (bySettings: boolean): SeenArguments => ({ bySettings, asked: ["quiet", "noapic"], lacks: ["noapic"] });
 
 function observed(machines: readonly Machine[], annotations: Readonly<Record<string, string>> = {}): Observed {
   return {
+    configs: new Map(machines.flatMap(({ name, args }) => (args === undefined ? [] : [[name, { kind: "known", arguments: args }]]))),
     controlPlane: { metadata: { name: "demo", namespace: "default", annotations }, spec: { kubeVersion: "v1.34.1" } },
     record: { kind: "present", value: { facts: { kubernetesVersion: "v1.34.1", machines: [] } } },
     machines: machines.map(({ name, role = "controlplane", runs, asked, schematic, image, storage, platform = "metal" }) => ({
@@ -80,6 +85,16 @@ const cases: readonly { readonly name: string; readonly seen: Observed; readonly
       { name: "c", runs: "v1.13.9", asked: "v1.13.9", schematic: own },
       { name: "d", runs: "v1.13.9", asked: "v1.13.9", schematic: "none", image: `registry.example.org/installer/${defaultSchematicId}` },
     ]),
+    says: "",
+  },
+  {
+    name: "kernel arguments of the settings that do not run, and an image that leaves open what runs",
+    seen: observed([{ name: "a", runs: "v1.13.9", asked: "v1.13.9", schematic: own, args: lacking(true) }]),
+    says: /^in 1 hop: Talos v1\.13\.9 with other kernel arguments$/,
+  },
+  {
+    name: "kernel arguments of the settings that nothing takes from there",
+    seen: observed([{ name: "a", runs: "v1.13.9", asked: "v1.13.9", schematic: own, args: lacking(false) }]),
     says: "",
   },
   {

@@ -10,6 +10,7 @@ import {
 } from "@talos-operator/talos";
 import type { UpgradeMachine, UpgradePlan, UpgradeWish } from "@talos-operator/talos";
 import { factsOf, machineFact } from "../record/facts.ts";
+import type { SeenConfig } from "../model/config.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 
 /** Pools are told of one after the other, and one plan serves them all. */
@@ -30,7 +31,10 @@ function planOf(seen: Observed): UpgradePlan {
   const known = extensionsBySchematic(seen);
   const facts = factsOf(seen);
   const wish: UpgradeWish = {
-    machines: seen.machines.flatMap((machine) => partOf(machine, known, machineFact(facts, machine.declared.name)?.contract) ?? []),
+    machines: seen.machines.flatMap((machine) => {
+      const { name } = machine.declared;
+      return partOf(machine, known, seen.configs?.get(name), machineFact(facts, name)?.contract) ?? [];
+    }),
     kubernetes: runs === "" ? undefined : { runs, asked: spec?.kubeVersion ?? runs },
     ...(allowDowngrade === undefined ? {} : { allowDowngrade }),
     allowExtensionLoss: extensionsLetGo(seen),
@@ -40,16 +44,22 @@ function planOf(seen: Observed): UpgradePlan {
 }
 
 /**
- * What a machine runs and is to run. Kernel arguments are no part of it: an installer writes those of the configuration on the machine, and a schematic brings its
- * own.
+ * What a machine runs and is to run. Kernel arguments are part of it where GRUB gets them from the configuration in force: those that do not run come with an
+ * installation. A schematic brings its own.
  */
 function partOf(
   { declared: { name, role, version, machineSpec }, look }: SeenMachine,
   known: ReadonlyMap<string, readonly string[]>,
+  config: SeenConfig | undefined,
   configContract: string | undefined,
 ): UpgradeMachine | undefined {
   if (look.kind !== "running" || look.platform === "container" || look.version === undefined) return undefined;
-  const schematic = askedSchematic(machineSpec.image);
+  const image = askedSchematic(machineSpec.image);
+  // Without an image the version that runs stays what it is built from.
+  const schematic = image === noSchematic && look.version === version ? undefined : image;
+  const { asked = [] } = config?.kind === "known" ? (config.arguments ?? {}) : {};
+  const lacks = argumentsToCome(config);
+  const [before, after] = lacks.length === 0 ? [] : [asked.filter((one) => !lacks.includes(one)), asked];
   const extensions = schematic === undefined || schematic === look.schematic ? undefined : known.get(schematic);
   return {
     name,
@@ -59,8 +69,14 @@ function partOf(
       version: look.version,
       ...(look.schematic === undefined ? {} : { schematic: look.schematic }),
       ...(look.extensions === undefined ? {} : { extensions: look.extensions }),
+      ...(before === undefined ? {} : { kernelArguments: before }),
     },
-    asked: { version, ...(schematic === undefined ? {} : { schematic }), ...(extensions === undefined ? {} : { extensions }) },
+    asked: {
+      version,
+      ...(schematic === undefined ? {} : { schematic }),
+      ...(extensions === undefined ? {} : { extensions }),
+      ...(after === undefined ? {} : { kernelArguments: after }),
+    },
   };
 }
 
@@ -72,10 +88,24 @@ function extensionsBySchematic({ machines }: Observed): ReadonlyMap<string, read
   return new Map([...shown, [noSchematic, []], [defaultSchematicId, []]]);
 }
 
+/** Names of the kernel arguments of a machine's configuration that an installation would bring. */
+export function argumentsToCome(config: SeenConfig | undefined): readonly string[] {
+  const seen = config?.kind === "known" ? config.arguments : undefined;
+  return seen?.bySettings === true ? (seen.lacks ?? []) : [];
+}
+
 /** Names of extensions that a person lets go. */
-export function extensionsLetGo({ controlPlane: { metadata } }: Pick<Observed, "controlPlane">): readonly string[] {
-  const said = metadata.annotations?.[annotations.allowExtensionLoss] ?? "";
-  return said.split(",").map((name) => name.trim());
+export function extensionsLetGo(seen: Pick<Observed, "controlPlane">): readonly string[] {
+  return namedBy(seen, annotations.allowExtensionLoss);
+}
+
+/** Names of kernel arguments that a person lets go. */
+export function argumentsLetGo(seen: Pick<Observed, "controlPlane">): readonly string[] {
+  return namedBy(seen, annotations.allowKernelArgumentLoss);
+}
+
+function namedBy({ controlPlane: { metadata } }: Pick<Observed, "controlPlane">, annotation: string): readonly string[] {
+  return (metadata.annotations?.[annotation] ?? "").split(",").map((name) => name.trim());
 }
 
 /** It runs another Talos than is asked for: another version, or the same one built from another schematic. */

@@ -308,6 +308,7 @@ function readIntent(intent: OpenIntent, role: MachineRole): IntentFact | undefin
     ...(intent.talosSchematic === undefined ? {} : { talosSchematic: intent.talosSchematic }),
     ...(intent.talosImage === undefined ? {} : { talosImage: intent.talosImage }),
     ...(intent.talosExtensions === undefined ? {} : { talosExtensions: intent.talosExtensions }),
+    ...(intent.talosArguments === undefined ? {} : { talosArguments: intent.talosArguments }),
     ...(intent.provenAt === undefined ? {} : { provenAt: ms(intent.provenAt) }),
     ...(intent.rollsBackFrom === undefined ? {} : { rollsBackFrom: intent.rollsBackFrom }),
   };
@@ -341,6 +342,7 @@ export function printIntent(fact: IntentFact, before: ClusterRecord | undefined,
     ...(fact.talosSchematic === undefined ? {} : { talosSchematic: fact.talosSchematic }),
     ...(fact.talosImage === undefined ? {} : { talosImage: fact.talosImage }),
     ...(fact.talosExtensions === undefined ? {} : { talosExtensions: [...fact.talosExtensions] }),
+    ...(fact.talosArguments === undefined ? {} : { talosArguments: [...fact.talosArguments] }),
     ...(fact.provenAt === undefined ? {} : { provenAt: time(fact.provenAt) }),
     ...(fact.rollsBackFrom === undefined ? {} : { rollsBackFrom: fact.rollsBackFrom }),
   };

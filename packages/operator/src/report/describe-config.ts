@@ -1,6 +1,7 @@
 import { annotations, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import type { ConfigChange } from "@talos-operator/talos";
+import { STARTS_FROM_UKI } from "../looking/kernel-arguments.ts";
 import { failureKind } from "../record/read-before.ts";
 import { adoptingPatch } from "../procedures/configure/adopting-patch.ts";
 import { configIntents } from "../procedures/configure/config-intents.ts";
@@ -118,6 +119,7 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
 
 /** What acts when a machine is installed, and was changed since; machines that were installed alike are told together. */
 function installedOtherwise({ configs }: Observed, plans: readonly ConfigPlan[]): string | undefined {
+  const inert = argumentsOfNoUse(plans, configs);
   const otherwise = plans.flatMap(({ machine: { declared } }) => {
     const config = configs?.get(declared.name);
     const { disk, wipe } = (config?.kind === "known" ? config.install : undefined) ?? {};
@@ -127,11 +129,25 @@ function installedOtherwise({ configs }: Observed, plans: readonly ConfigPlan[])
     ].join(" and ");
     return words === "" ? [] : [{ name: declared.name, words }];
   });
-  if (otherwise.length === 0) return undefined;
+  if (otherwise.length === 0) return inert;
   const groups = [...Map.groupBy(otherwise, ({ words }) => words)].map(
     ([words, all]) => `${listed(all.map(({ name }) => name))}: ${words}`,
   );
-  return `Only an installation brings what changed since theirs: ${named(groups)}. To have it now, take the machine off its list, and list it again when it was wiped.`;
+  const words = `Only an installation brings what changed since theirs: ${named(groups)}. To have it now, take the machine off its list, and list it again when it was wiped.`;
+  return inert === undefined ? words : `${inert} ${words}`;
+}
+
+/** Kernel arguments in the configuration of machines that take none from there. */
+function argumentsOfNoUse(plans: readonly ConfigPlan[], configs: Observed["configs"]): string | undefined {
+  const inert = plans.flatMap(({ machine: { declared } }) => {
+    const config = configs?.get(declared.name);
+    const seen = config?.kind === "known" ? config.arguments : undefined;
+    const names = seen?.loader === "uki" ? (seen.lacks ?? seen.asked) : [];
+    return names.length === 0 ? [] : [{ name: declared.name, names: names.join(", ") }];
+  });
+  if (inert.length === 0) return undefined;
+  const groups = [...Map.groupBy(inert, ({ names }) => names)].map(([names, all]) => `${listed(all.map(({ name }) => name))}: ${names}`);
+  return `Kernel arguments of machine.install do nothing on these machines: ${named(groups)}. Each ${STARTS_FROM_UKI}.`;
 }
 
 /** What is set in the spec and acts with the installation, though the machine takes it later too: nobody sends it by itself. */

@@ -5,7 +5,7 @@ import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
 import type { KubernetesVersions, MachineBuilds } from "../controllers/shared/upgrade-pending.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { upgradeIntents } from "../record/upgrades.ts";
-import { asksAnotherTalos, upgradePlanOf } from "../planning/upgrade-plan.ts";
+import { argumentsToCome, asksAnotherTalos, upgradePlanOf } from "../planning/upgrade-plan.ts";
 import { listed } from "./describe-config.ts";
 import type { Look } from "../model/look.ts";
 import type { Observed, SeenMachine, SeenReleases } from "../model/observation.ts";
@@ -33,11 +33,15 @@ export function upgradePending(
   const versions = differing.filter(({ isContainer }) => !isContainer);
   const containers = differing.filter(({ isContainer }) => isContainer);
   const builds = machines.filter((machine) => asksAnotherTalos(machine)).flatMap((machine) => buildsOf(machine));
+  const lacking = machines.flatMap(({ declared: { name } }) => {
+    const names = argumentsToCome(seen.configs?.get(name));
+    return names.length === 0 ? [] : [{ name, names }];
+  });
   const proving = provingOf(seen, machines).filter((name) => ![...versions, ...builds].some((one) => one.name === name));
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
   const way =
-    versions.length + builds.length === 0 && kubernetes === undefined
+    versions.length + builds.length + lacking.length === 0 && kubernetes === undefined
       ? ""
       : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
   const said = step?.reason === undefined ? undefined : { reason: step.reason, says: step.says };
@@ -45,7 +49,10 @@ export function upgradePending(
     seen,
     machines.filter(({ declared: { name } }) => !builds.some((one) => one.name === name)),
   );
-  return upgradePendingOf({ machines: versions, builds, containers, proving, kubernetes, components, images, way, step: said }, generation);
+  return upgradePendingOf(
+    { machines: versions, builds, lacking, containers, proving, kubernetes, components, images, way, step: said },
+    generation,
+  );
 }
 
 /** Nothing where the version differs as well. */

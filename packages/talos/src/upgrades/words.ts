@@ -1,3 +1,4 @@
+import { isSameSchematic } from "../versions/images.ts";
 import type { Hop, Product, Refusal, UpgradePlan } from "./upgrade.ts";
 
 /** Machines that one sentence names. */
@@ -46,10 +47,12 @@ function sayHops(hops: readonly Hop[]): string {
 function wayOf(hops: readonly Hop[], name: string): string {
   const parts: { readonly product: Product; readonly versions: string[] }[] = [];
   for (const hop of hops) {
-    const from = hop.kind === "kubernetes" ? hop.from : hop.machines.find((machine) => machine.name === name)?.from.version;
+    const own = hop.kind === "kubernetes" ? undefined : hop.machines.find((machine) => machine.name === name);
+    const from = hop.kind === "kubernetes" ? hop.from : own?.from.version;
     if (from === undefined) continue;
     const last = parts.at(-1);
-    const to = from === hop.version ? `${hop.version} with another image` : hop.version;
+    const what = isSameSchematic(own?.from.schematic, own?.to.schematic) ? "other kernel arguments" : "another image";
+    const to = from === hop.version ? `${hop.version} with ${what}` : hop.version;
     if (last?.product === hop.kind) last.versions.push(to);
     else parts.push({ product: hop.kind, versions: from === hop.version ? [to] : [from, to] });
   }

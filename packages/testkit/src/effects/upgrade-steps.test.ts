@@ -155,6 +155,11 @@ play("PullInstaller", everywhere, {
     notQuarantined: () => ({ record: failedBefore }),
     ...lastRows<"PullInstaller">(everywhere, () => ({ record: withOnly(open("InstallTalos", cp)) })),
   },
+  also: {
+    "kernel arguments of its settings that it lacks no more": () => ({
+      action: { kind: "PullInstaller", ...pulled(cp), ...same, ifLacking: true },
+    }),
+  },
 });
 
 const installing = (over: Partial<IntentFact> = {}): IntentFact => open("InstallTalos", cp, over);
@@ -217,6 +222,12 @@ play("UpgradeTalos", everywhere, {
     uuid: () => ({ record: withOnly(upgrading({ uuid: "another" })) }),
     notQuarantined: () => ({ record: (facts) => failedBefore(withOnly(upgrading())(facts)) }),
     ...lastRows<"UpgradeTalos">(everywhere, () => ({ record: withOnly(open("Reboot", cp)) })),
+  },
+  also: {
+    "kernel arguments of its settings that it lacks no more": () => ({
+      action: { kind: "UpgradeTalos", ...step(cp), ...same, ifLacking: true },
+      before: withOnly(upgrading(toSame)),
+    }),
   },
 });
 

@@ -291,6 +291,7 @@ const OF_CONTROL_PLANE: readonly string[] = [
   annotations.adopt,
   annotations.allowDowngrade,
   annotations.allowExtensionLoss,
+  annotations.allowKernelArgumentLoss,
   annotations.approveKubeletCertificates,
   annotations.approveOutage,
   annotations.approveReprovision,

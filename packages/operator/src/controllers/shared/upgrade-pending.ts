@@ -32,6 +32,8 @@ export interface VersionsSeen {
   readonly machines: readonly MachineVersions[];
   /** Those that run the version that is asked for, built from another schematic. */
   readonly builds?: readonly MachineBuilds[];
+  /** Machines without kernel arguments that their settings name, with the names of those. */
+  readonly lacking?: readonly { readonly name: string; readonly names: readonly string[] }[];
   /** Containers that run another one: nobody can upgrade them but by another image. */
   readonly containers?: readonly MachineVersions[];
   /** Names of machines that run it already, and whose upgrade is not over. */
@@ -54,7 +56,18 @@ export interface VersionsSeen {
  * @param generation of the pool
  */
 export function upgradePendingOf(
-  { machines, builds = [], containers = [], proving = [], kubernetes, components = [], images = [], way = "", step }: VersionsSeen,
+  {
+    machines,
+    builds = [],
+    lacking = [],
+    containers = [],
+    proving = [],
+    kubernetes,
+    components = [],
+    images = [],
+    way = "",
+    step,
+  }: VersionsSeen,
   generation: number | undefined,
 ): readonly ConditionInput[] {
   const sentences = [
@@ -63,6 +76,7 @@ export function upgradePendingOf(
       ({ runs, asked }) => `Talos ${runs}, the spec asks for ${asked}${isDowngrade(runs, asked) ? " (a downgrade)" : ""}`,
     ),
     ...grouped(builds, ({ runs, asked }) => `the schematic ${runs}, the spec asks for ${asked}`),
+    ...grouped(lacking, ({ names }) => `without the kernel arguments ${names.join(", ")} that its settings name`),
     ...grouped(containers, ({ runs, asked }) => `Talos ${runs} in a container, the spec asks for ${asked}`),
     // What is done about it says so itself.
     ...(proving.length === 0 || (step?.says ?? "") !== ""
@@ -74,7 +88,7 @@ export function upgradePendingOf(
   ];
   if (sentences.length === 0 && proving.length === 0) return [];
   const reason = reasonOf({ machines, containers, kubernetes, components, images });
-  const isOpen = machines.length > 0 || builds.length > 0 || proving.length > 0;
+  const isOpen = machines.length + builds.length + lacking.length > 0 || proving.length > 0;
   const isTaken = isOpen && step !== undefined && step.reason !== "VersionDiffers";
   const said = isOpen && step !== undefined && step.says !== "" ? [step.says] : [];
   // What failed, and what a person can do, is what somebody comes for; the way is closed.
@@ -142,7 +156,7 @@ function isDowngrade(runs: string, asked: string): boolean {
 }
 
 /** Machines of which the same is said, in one sentence. */
-function grouped<T extends MachineVersions | MachineBuilds>(found: readonly T[], say: (one: T) => string): readonly string[] {
+function grouped<T extends { readonly name: string }>(found: readonly T[], say: (one: T) => string): readonly string[] {
   return [...Map.groupBy(found, say)].map(([words, all]) => {
     const more = all.length - MOST_NAMED;
     const names = all.slice(0, MOST_NAMED).map(({ name }) => name);

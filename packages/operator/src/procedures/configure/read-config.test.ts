@@ -67,6 +67,32 @@ test("what is on the disk and in force alike is no third configuration, though a
   assert.deepEqual([seen.changes.length > 0, seen.onDisk], [true, "active"]);
 });
 
+/** A machine that GRUB or a UKI started without `quiet`, or that tells neither. */
+function started(by: "grub" | "uki" | "untold"): TalosClient {
+  const machine = client("uuid-1");
+  const get = async (kind: unknown, ...rest: readonly unknown[]): Promise<unknown> => {
+    if (kind === resourceKinds.securityState)
+      return by === "untold" ? undefined : { spec: { isSecureBoot: false, isBootedWithUki: by === "uki" } };
+    if (kind === resourceKinds.kernelCmdline) return { spec: { cmdline: "talos.platform=metal" } };
+    return machine.resources.get(kind as never, ...(rest as []));
+  };
+  return { ...machine, resources: { get, list: async () => [] } } as unknown as TalosClient;
+}
+
+for (const [by, says] of [
+  ["grub", /^live /],
+  ["uki", /^reinstall it starts from a UKI, .*customization\.extraKernelArgs/],
+  ["untold", /^reinstall it does not tell by which boot loader/],
+] as const)
+  test(`kernel arguments of the settings are sent to a machine that GRUB starts, and to no other: ${by}`, async () => {
+    const install = { extraKernelArgs: ["quiet"], grubUseUKICmdline: false };
+    const { seen } = await read(started(by), {
+      input: { ...question.input, machineSpec: { configPatches: [{ machine: { install } }] } },
+    });
+    assert.ok(seen.changes.some(({ path }) => path.startsWith("machine.install.extraKernelArgs")));
+    for (const { effect, reason } of seen.changes) assert.match(`${effect} ${reason}`, says);
+  });
+
 test("META is read where it is of interest, and compared by hash", async () => {
   const wanted = { text: "a", hash: "hash-of-a" };
   assert.equal((await read(client("uuid-1", "b"), { meta: wanted })).seen.meta?.wanted, "hash-of-a");

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { compareContracts, describeMachineConfig, tryParseVersion } from "@talos-operator/talos";
-import type { MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
-import { META_KEYS, resourceKinds } from "@talos-operator/talos/client";
+import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
+import { isTalosError, META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, SystemInformationSpec, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../config/compare.ts";
 import { installDifference } from "../../config/install-difference.ts";
@@ -10,10 +10,11 @@ import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
 import { EffectError } from "../../errors.ts";
 import { toldImage } from "../../looking/told-schematic.ts";
+import { seenArguments, STARTS_FROM_UKI } from "../../looking/kernel-arguments.ts";
 import { toldWord } from "../../looking/told-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
-import type { KnownConfig, SeenMeta, SeenTalos } from "../../model/config.ts";
+import type { KnownConfig, SeenArguments, SeenMeta, SeenTalos } from "../../model/config.ts";
 
 /** Most changes that are kept of one machine. */
 const MAX_CHANGES = 100;
@@ -62,7 +63,7 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, shownBoot, meta, talos] = await Promise.all([
+  const [active, persisted, system, shownBoot, meta, told] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
     question.uuid === "" && question.upgrades === undefined
@@ -88,9 +89,14 @@ export async function readConfig(
   });
   const compare = (text: string): ReturnType<typeof compareConfigs> =>
     compareConfigs({ desired, live: text, talosVersion: version, addresses: question.addresses });
-  const { wanted, changes } = compare(live);
+  const { wanted, changes: differing } = compare(live);
   const runs = describeMachineConfig(live);
   const asks = desired === live ? runs : describeMachineConfig(desired);
+  const isBootAsked = question.upgrades !== undefined || hasArguments(runs) || hasArguments(asks);
+  const boot = isBootAsked ? await readBoot(client, runs, version, options) : undefined;
+  const changes = boot === undefined ? differing : differing.map((change) => withLoader(change, boot.arguments));
+  const isLacking = boot?.arguments.bySettings === true && (boot.arguments.lacks ?? []).length > 0;
+  const talos = told ?? (isLacking ? await readTalos(client, options) : undefined);
   const install = installDifference(asks.install, runs.install, question.input);
   const components = componentDifferences(asks, runs, question.input.controlPlane.kubeVersion);
   const kubernetes = kubernetesOf(runs.images);
@@ -115,7 +121,8 @@ export async function readConfig(
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
       ...(meta === undefined ? {} : { meta }),
-      ...(talos === undefined ? {} : { talos: { ...talos, ...hardwareOf(system?.spec) } }),
+      ...(talos === undefined ? {} : { talos: { ...talos, ...boot?.firmware, ...hardwareOf(system?.spec) } }),
+      ...(boot === undefined ? {} : { arguments: boot.arguments }),
       onDisk: kindOfDisk(),
       ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
     },
@@ -144,12 +151,60 @@ export async function readSlots(
 
 /** What decides on another Talos, and shows it. */
 async function readTalos(client: TalosClient, options: CallOptions): Promise<Omit<SeenTalos, "manufacturer" | "product">> {
-  const [slots, build, security] = await Promise.all([
-    readSlots(client, options),
-    readBuild(client, options),
+  const [slots, build] = await Promise.all([readSlots(client, options), readBuild(client, options)]);
+  return { ...slots, ...build };
+}
+
+/** By what it was started, and with what; each where it is told. */
+async function readBoot(
+  client: Pick<TalosClient, "resources">,
+  { install }: MachineConfigFacts,
+  version: string,
+  options: CallOptions,
+): Promise<{ readonly arguments: SeenArguments; readonly firmware: Pick<SeenTalos, "isSecureBoot"> }> {
+  const [security, kernel] = await Promise.all([
     client.resources.get(resourceKinds.securityState, undefined, options),
+    untold(client.resources.get(resourceKinds.kernelCmdline, undefined, options)),
   ]);
-  return { ...slots, ...build, ...(security?.spec.isSecureBoot === true ? { isSecureBoot: true } : {}) };
+  return {
+    arguments: seenArguments(install, version, security?.spec, kernel?.spec.cmdline),
+    firmware: security?.spec.isSecureBoot === true ? { isSecureBoot: true } : {},
+  };
+}
+
+/** Kernel arguments that the configuration of a machine names, and what of them runs. */
+export async function readArguments(client: TalosClient, version: string, options: CallOptions): Promise<SeenArguments | undefined> {
+  const config = await client.resources.get(resourceKinds.machineConfig, undefined, options);
+  return config === undefined
+    ? undefined
+    : (await readBoot(client, describeMachineConfig(config.spec.reveal()), version, options)).arguments;
+}
+
+/** A Talos that lacks the resource tells nothing of it. */
+async function untold<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (thrown) {
+    if (isTalosError(thrown, "PERMISSION_DENIED")) return undefined;
+    throw thrown;
+  }
+}
+
+function hasArguments({ install }: MachineConfigFacts): boolean {
+  return install.kernelArguments.length > 0;
+}
+
+/** Kernel arguments of the configuration: GRUB gets them with an installation, which is an upgrade to what runs; a UKI has its own. */
+function withLoader(change: ConfigChange, { loader }: SeenArguments): ConfigChange {
+  if (!/^machine\.install\.(extraKernelArgs|grubUseUKICmdline)\b/.test(change.path)) return change;
+  if (loader === "grub") return { ...change, effect: "live" };
+  return {
+    ...change,
+    reason:
+      loader === "uki"
+        ? `it ${STARTS_FROM_UKI}`
+        : "it does not tell by which boot loader it was started, and only GRUB takes kernel arguments of the configuration",
+  };
 }
 
 /** What the Talos that runs was built from. */

@@ -12,12 +12,13 @@ import { withIntent } from "../../record/facts.ts";
 import { troubleOf, wasJustHeldBack } from "../configure/config-probe.ts";
 import { openRun } from "../../record/upgrades.ts";
 import { awaitsNodesOfRun } from "../nodes/upgrade-taints.ts";
-import { imageFor, isUnsigned } from "./image.ts";
+import { imageFor } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
 import { areNodesTold, lookAtNodes, NODES_UNTOLD } from "./look-again.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import { slotFor } from "./slot-for.ts";
+import { argumentsAfter, isAboutArguments, misfitOf } from "./misfit.ts";
 import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig } from "../../model/config.ts";
@@ -43,12 +44,8 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (!isSameVersion(config.version, hop.from.version)) return hold("it is read again");
   const image = imageFor(declared, hop.to);
   if (image.kind === "none") return { kind: "hold", why: image.why, needsPerson: true };
-  if (config.talos?.isSecureBoot === true && isUnsigned(image.reference))
-    return {
-      kind: "hold",
-      why: `it boots with Secure Boot, and its firmware does not start what ${image.reference} brings: name an installer-secureboot`,
-      needsPerson: true,
-    };
+  const misfit = misfitOf(assessed, candidate, config, image);
+  if (misfit !== undefined) return { kind: "hold", why: misfit, needsPerson: true };
   const other = machine.fact.installed;
   if (other !== undefined && !candidate.isInstalled)
     return {
@@ -62,7 +59,9 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
       why: `somebody else installed a Talos on it that was not booted yet, and no machine tells which: nothing is installed over it. Boot it (talosctl reboot), and if it runs ${toWords(candidate, image)} then it is done and the others follow; or take it back (talosctl rollback, which boots, too)`,
       needsPerson: true,
     };
-  const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps";
+  // LifecycleService gives an installer none of the kernel arguments of the configuration: GRUB would lose them (siderolabs/talos issue 13967).
+  const keepsArguments = config.arguments?.bySettings === true && config.arguments.asked.length > 0;
+  const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps" && !keepsArguments;
   if (!candidate.isInstalled) {
     const pulled = pull(assessed, candidate, image);
     if (typeof pulled !== "string") return pulled;
@@ -92,15 +91,28 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, { referen
   return {
     kind: "hold",
     why: words ?? `the installer ${image} is pulled`,
-    actions: [{ kind: "PullInstaller", ...target, version: hop.to.version, schematic, image }],
+    actions: [
+      {
+        kind: "PullInstaller",
+        ...target,
+        version: hop.to.version,
+        schematic,
+        image,
+        ...(isAboutArguments({ hop }) ? { ifLacking: true } : {}),
+      },
+    ],
   };
 }
 
 function common(
-  { seen }: Assessment,
-  { name, machine, hop }: Candidate,
+  assessed: Assessment,
+  candidate: Candidate,
+  config: KnownConfig,
   { schematic, reference }: Installer,
 ): Omit<UpgradeIntent, "what" | "deadline" | "why"> {
+  const { seen } = assessed;
+  const { name, machine, hop } = candidate;
+  const args = argumentsAfter(assessed, candidate, config);
   const letGo = new Set(extensionsLetGo(seen));
   const kept = (hop.from.extensions ?? []).filter((extension) => !letGo.has(extension));
   return {
@@ -113,6 +125,7 @@ function common(
     talosBefore: hop.from.version,
     ...(schematic === undefined ? { talosImage: machine.fact?.installed?.image ?? reference } : { talosSchematic: schematic }),
     ...(kept.length === 0 ? {} : { talosExtensions: kept }),
+    ...(args.length === 0 ? {} : { talosArguments: args }),
   };
 }
 
@@ -129,7 +142,7 @@ function install(
   const { seen } = assessed;
   const { name, machine, hop } = candidate;
   const intent: UpgradeIntent = {
-    ...common(assessed, candidate, image),
+    ...common(assessed, candidate, config, image),
     what: "InstallTalos",
     deadline: seen.now + ARRIVES_MS + INSTALL_MS,
     bootIdBefore: config.bootId,
@@ -179,7 +192,7 @@ function boot(
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };
   if (drain.kind === "wait") return { kind: "act", says: drain.message, actions: [] };
   const intent: UpgradeIntent = {
-    ...common(assessed, candidate, image),
+    ...common(assessed, candidate, config, image),
     what,
     deadline: seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS),
     bootIdBefore: config.bootId,

@@ -13,10 +13,11 @@ interface Given {
   readonly intent?: Partial<UpgradeIntent>;
   readonly runs?: { readonly version?: string; readonly bootId?: string };
   readonly talos?: Partial<NonNullable<KnownConfig["talos"]>>;
+  readonly args?: KnownConfig["arguments"];
 }
 
 /** What a worker shows that was asked to boot v1.13.10: `well`, or why not. */
-function shown({ intent = {}, runs = {}, talos = {} }: Given): string {
+function shown({ intent = {}, runs = {}, talos = {}, args }: Given): string {
   const { version = "v1.13.10", bootId = "after" } = runs;
   const asked: UpgradeIntent = {
     what: "Reboot",
@@ -42,6 +43,7 @@ function shown({ intent = {}, runs = {}, talos = {} }: Given): string {
     changes: [],
     onDisk: "wanted",
     talos: { isStaged: false, manufacturer: "", product: "", ...talos },
+    ...(args === undefined ? {} : { arguments: args }),
   };
   const seen = observed({
     controlPlane: controlPlane(3),
@@ -55,6 +57,16 @@ function shown({ intent = {}, runs = {}, talos = {} }: Given): string {
 
 /** The version stays: only the image is another one. */
 const image = { talosBefore: "v1.13.10", talosSchematic: two };
+
+const ran = { talosArguments: ["quiet"] };
+const ofImage = (names: readonly string[]): KnownConfig["arguments"] => ({ loader: "uki", bySettings: false, asked: [], lacks: [], names });
+const grub = (lacks: readonly string[]): KnownConfig["arguments"] => ({
+  loader: "grub",
+  bySettings: true,
+  asked: ["quiet"],
+  lacks,
+  names: [],
+});
 
 const cases: readonly (readonly [name: string, given: Given, says: RegExp])[] = [
   ["another boot and the version that was asked for", {}, /^well$/],
@@ -79,6 +91,21 @@ const cases: readonly (readonly [name: string, given: Given, says: RegExp])[] = 
     { intent: { talosExtensions: ["iscsi-tools", "qemu-guest-agent"] }, talos: { extensions: ["qemu-guest-agent"] } },
     /^missing: it lacks the extensions iscsi-tools, which ran before: name an image that has them, or annotate .*: iscsi-tools$/,
   ],
+  ["the kernel arguments of before, and more", { intent: ran, args: ofImage(["noapic", "quiet"]) }, /^well$/],
+  [
+    "fewer kernel arguments than ran before",
+    { intent: ran, args: ofImage([]) },
+    /^missing: it lacks the kernel arguments quiet, which ran before: name an image that has them, or annotate .*allow-kernel-argument-loss: quiet$/,
+  ],
+  ["another version that does not tell what runs", { intent: ran, args: { bySettings: false, asked: [] } }, /^well$/],
+  [
+    "a kernel argument of the settings that was lost",
+    { intent: ran, args: grub(["quiet"]) },
+    /^missing: it lacks the kernel arguments quiet/,
+  ],
+  ["the kernel argument that it was installed for", { intent: { ...image, ...ran }, talos: { schematic: two }, args: grub([]) }, /^well$/],
+  ["what runs, without it", { intent: { ...image, ...ran }, talos: { schematic: two }, args: grub(["quiet"]) }, /^fell-back$/],
+  ["what runs, and not what its kernel was started with", { intent: { ...image, ...ran }, talos: { schematic: two } }, /^untold$/],
   ["a Talos that does not tell its extensions", { intent: { talosExtensions: ["iscsi-tools"] } }, /^well$/],
 ];
 

@@ -7,6 +7,7 @@ import { machineFact } from "../../record/facts.ts";
 import { nodeOf } from "../../workload/seen-node.ts";
 import { troubleOf } from "../configure/config-probe.ts";
 import { areNodesTold, areNodesToldSince, NODES_UNTOLD } from "./look-again.ts";
+import { letGoWords } from "./misfit.ts";
 import { failedWords } from "./quarantine.ts";
 import type { KnownConfig } from "../../model/config.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -22,7 +23,7 @@ export type Progress =
   /** It booted, and what runs is not told yet. */
   | { readonly kind: "untold" }
   /** It booted the Talos of before. */
-  | { readonly kind: "fell-back"; readonly bootId: string }
+  | { readonly kind: "fell-back"; readonly bootId: string; readonly lacks?: readonly string[] }
   /** It booted one that nobody asked for. */
   | { readonly kind: "another"; readonly talos: string }
   /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed; `isFinal`: no waiting cures it; `isUntold`: nobody tells. */
@@ -66,7 +67,28 @@ export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progres
       isNode: false,
       isFinal: true,
     };
+  const gone = lostArguments(intent, config);
+  if (gone === "untold") return { kind: "untold" };
+  // Nothing else tells the two slots apart.
+  if (gone.length > 0 && isImage && config.arguments?.bySettings === true) return { kind: "fell-back", bootId: config.bootId, lacks: gone };
+  if (gone.length > 0)
+    return {
+      kind: "missing",
+      bootId: config.bootId,
+      what: `it lacks the kernel arguments ${gone.join(", ")}, which ran before: name an image that has them, or ${letGoWords(gone)}`,
+      isNode: false,
+      isFinal: true,
+    };
   return wellness(assessed, intent, machine, config.bootId);
+}
+
+/** Kernel arguments that it was to run, and does not; a release that does not tell what runs lost none, unless that is what it is about. */
+function lostArguments(intent: UpgradeIntent, { arguments: seen }: KnownConfig): readonly string[] | "untold" {
+  const { talosArguments = [] } = intent;
+  const { bySettings = false, lacks, names } = seen ?? {};
+  if (talosArguments.length === 0) return [];
+  if (bySettings ? lacks === undefined : names === undefined) return isSameVersion(intent.talosBefore, intent.talosVersion) ? "untold" : [];
+  return talosArguments.filter((name) => (bySettings ? lacks?.includes(name) === true : names?.includes(name) === false));
 }
 
 /** A name tells an id, and no id tells what is in an image: only what runs does. */

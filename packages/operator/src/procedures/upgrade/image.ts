@@ -36,6 +36,11 @@ export function isUnsigned(reference: string): boolean {
   return /(?:^ghcr\.io\/siderolabs\/installer:|(?:\/|-)installer\/[0-9a-f]{64}[:@])/.test(reference);
 }
 
+/** An installer of an Image Factory whose name says that it is made for Secure Boot. */
+export function isForSecureBoot(reference: string): boolean {
+  return /(?:\/|-)installer-secureboot\//.test(reference);
+}
+
 /** Schematic of the image that a machine asks for, by its name; `undefined` = the name tells none. */
 export function schematicAsked({ machineSpec: { image }, version }: Pick<DeclaredMachine, "machineSpec" | "version">): string | undefined {
   return schematicOfImage(image === undefined || image === "" ? defaultInstallerImage(version) : image);

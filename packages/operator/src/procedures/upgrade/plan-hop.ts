@@ -15,6 +15,7 @@ import { openWords } from "./open-words.ts";
 import { wordsOf } from "./words.ts";
 import { whatElseIsOpen } from "./what-else-is-open.ts";
 import { begin } from "./begin.ts";
+import { isAboutArguments } from "./misfit.ts";
 import type { TalosHop } from "@talos-operator/talos";
 import type { Action } from "../../model/effect.ts";
 import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
@@ -111,7 +112,8 @@ function chooseControlPlane(assessed: Assessment, facts: ClusterFacts, all: read
 
 function chooseWorkers(assessed: Assessment, facts: ClusterFacts, hop: TalosHop, all: readonly Candidate[]): readonly Turn[] {
   const budgets = poolBudgets(assessed);
-  const isProven = all.every(({ hop: { to } }) => isProvenOn(assessed, "worker", to));
+  // Kernel arguments are as new to every machine as a version is to the first.
+  const isProven = all.every((one) => !isAboutArguments(one) && isProvenOn(assessed, "worker", one.hop.to));
   const under = upgradeIntents(facts).length;
   const most = isProven ? Number.POSITIVE_INFINITY : 1;
   const margin = controlPlaneMargin(assessed, facts);

@@ -22,6 +22,9 @@ interface Given {
   readonly facts?: Partial<ClusterFacts>;
   readonly fact?: Readonly<Record<string, Partial<MachineFact>>>;
   readonly talos?: Readonly<Record<string, KnownConfig["talos"]>>;
+  readonly args?: Readonly<Record<string, KnownConfig["arguments"]>>;
+  /** What the spec asks for; default another version. */
+  readonly version?: string;
   readonly over?: Partial<Observed>;
   readonly image?: string;
   /** Machines whose installer is in the store; default all. */
@@ -50,7 +53,18 @@ function plan(given: Given): ReturnType<typeof planUpgrades> {
 }
 
 function seenOf(given: Given): { readonly seen: Observed; readonly known: ClusterFacts } {
-  const { areUpgraded = false, looks = {}, facts: more = {}, fact = {}, talos = {}, over = {}, image, maxUnavailable = 1 } = given;
+  const {
+    areUpgraded = false,
+    looks = {},
+    facts: more = {},
+    fact = {},
+    talos = {},
+    args = {},
+    version = asked,
+    over = {},
+    image,
+    maxUnavailable = 1,
+  } = given;
   const names = [cp(1), cp(2), cp(3), wk(1), wk(2), wk(3)];
   const runs = (name: string): string => (areUpgraded && !name.startsWith("demo-workers") ? asked : "v1.13.9");
   const machines = names.map((name) => ({
@@ -61,7 +75,7 @@ function seenOf(given: Given): { readonly seen: Observed; readonly known: Cluste
   }));
   const known = facts({ bootstrapDone: founded, machines, ...more });
   const machineSpec = { installDisk: "/dev/sda", ...(image === undefined ? {} : { image }) };
-  const pool = controlPlane(3, { version: asked });
+  const pool = controlPlane(3, { version });
   const workers = worker(3);
   const all: Record<string, Look> = Object.fromEntries([
     ...[0, 1, 2].map((n) => [`10.0.0.${n + 1}`, running(member(n, 3), { version: runs(cp(n + 1)) })] as const),
@@ -77,6 +91,7 @@ function seenOf(given: Given): { readonly seen: Observed; readonly known: Cluste
     changes: [],
     onDisk: "wanted",
     talos: talos[name] ?? { isStaged: false, manufacturer: "", product: "" },
+    ...(args[name] === undefined ? {} : { arguments: args[name] }),
   });
   const sent = (given.pulled ?? names).map((name): [string, SentEffect] => [
     `PullInstallerEnded/${name}`,
@@ -96,9 +111,7 @@ function seenOf(given: Given): { readonly seen: Observed; readonly known: Cluste
       workers: [
         {
           ...workers,
-          spec: { ...workers.spec, version: asked, rolloutStrategy: { rollingUpdate: { maxUnavailable } } } as NonNullable<
-            typeof workers.spec
-          >,
+          spec: { ...workers.spec, version, rolloutStrategy: { rollingUpdate: { maxUnavailable } } } as NonNullable<typeof workers.spec>,
         },
       ],
       facts: known,
@@ -126,6 +139,24 @@ const listed = (over: Partial<SeenNodes>): SeenNodes => ({
   isStale: false,
   cordoned: new Map(),
   ...over,
+});
+
+const grub = (names: readonly string[]): KnownConfig["arguments"] => ({ loader: "grub", bySettings: true, asked: names, lacks: [], names });
+const ofImage = (names: readonly string[]): KnownConfig["arguments"] => ({ loader: "uki", bySettings: false, asked: [], lacks: [], names });
+const lacks: KnownConfig["arguments"] = { loader: "grub", bySettings: true, asked: ["quiet"], lacks: ["quiet"], names: [] };
+const built = (digit: string): Record<string, Look> => ({
+  "10.0.0.2": running(member(1, 3), { version: "v1.13.9", schematic: digit === "" ? "none" : digit.repeat(64) }),
+});
+const workersBuilt = Object.fromEntries(
+  [1, 2, 3].map((n) => [`10.0.1.${n}`, running(undefined, { version: "v1.13.9", schematic: "none" })]),
+);
+const lacking: Given = { version: "v1.13.9", looks: built(""), args: { [cp(2)]: lacks }, inStore: "v1.13.9" };
+/** Another control plane runs that schematic. */
+const shows = (digit: string): Pick<Given, "looks"> => ({
+  looks: {
+    "10.0.0.2": running(member(1, 3), { version: "v1.13.9", schematic: "1".repeat(64) }),
+    "10.0.0.3": running(member(2, 3), { version: asked, schematic: digit.repeat(64) }),
+  },
 });
 
 const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] = [
@@ -257,6 +288,85 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
       pulled: [],
     },
     [`PullInstaller ${cp(2)}`],
+  ],
+  [
+    "takes none that is made for it where GRUB starts the machine",
+    {
+      args: { [cp(2)]: grub([]) },
+      image: `factory.talos.dev/metal-installer-secureboot/${"1".repeat(64)}`,
+    },
+    [],
+    /GRUB starts it, and .*name an installer that is not/,
+  ],
+  [
+    "takes one that is made for it where systemd-boot does, without Secure Boot",
+    {
+      args: { [cp(2)]: { loader: "uki", bySettings: false, asked: [] } },
+      image: `factory.talos.dev/metal-installer-secureboot/${"1".repeat(64)}`,
+      pulled: [],
+    },
+    [`PullInstaller ${cp(2)}`],
+  ],
+  [
+    "keeps kernel arguments of the settings by the call that gives them to the installer",
+    { args: { [cp(2)]: grub(["quiet"]) } },
+    [`UpgradeTalos ${cp(2)}`],
+  ],
+  ["has none to keep", { args: { [cp(2)]: grub([]) } }, [`InstallTalos ${cp(2)}`]],
+  [
+    "has none to keep where the image brings them",
+    { args: { [cp(2)]: { loader: "uki", bySettings: false, asked: ["quiet"], lacks: ["quiet"] } } },
+    [`InstallTalos ${cp(2)}`],
+  ],
+  [
+    "claims nothing of kernel arguments where nobody tells by what it starts",
+    { args: { [cp(2)]: { bySettings: false, asked: ["quiet"], lacks: [] } } },
+    [],
+    /its settings name kernel arguments \(quiet\), and it does not tell whether they would still be there/,
+  ],
+  [
+    "claims nothing of them where it does not tell what runs",
+    { args: { [cp(2)]: { loader: "grub", bySettings: true, asked: ["quiet"] } } },
+    [],
+    /its settings name kernel arguments/,
+  ],
+  [
+    "takes no image that is known to lack kernel arguments that run",
+    {
+      args: { [cp(2)]: ofImage(["noapic", "quiet"]), [cp(3)]: ofImage(["quiet"]) },
+      image: `factory.talos.dev/metal-installer/${"2".repeat(64)}`,
+      ...shows("2"),
+    },
+    [],
+    /lacks the kernel arguments noapic, which run: name an image that has them, or annotate .*allow-kernel-argument-loss: noapic/,
+  ],
+  [
+    "takes one that has them",
+    {
+      args: { [cp(2)]: ofImage(["quiet"]), [cp(3)]: ofImage(["quiet"]) },
+      image: `factory.talos.dev/metal-installer/${"2".repeat(64)}`,
+      pulled: [],
+      ...shows("2"),
+    },
+    [`PullInstaller ${cp(2)}`],
+  ],
+  ["installs what runs where kernel arguments of the settings do not run", lacking, [`UpgradeTalos ${cp(2)}`]],
+  [
+    "installs nothing for them that is not known to be what runs",
+    { ...lacking, looks: built("1") },
+    [],
+    /come with an installation of what runs.*it runs the schematic 1{64}: name its image/,
+  ],
+  [
+    "gives them to one worker, however many may be down",
+    {
+      version: "v1.13.9",
+      maxUnavailable: 3,
+      looks: workersBuilt,
+      args: Object.fromEntries([1, 2, 3].map((n) => [wk(n), lacks])),
+      inStore: "v1.13.9",
+    },
+    [`UpgradeTalos ${wk(1)}`],
   ],
   ["takes no image of another version", { image: "example.org/installer:v1.13.9" }, [], /is not that of v1\.13\.10/],
   ["takes no image by a digest alone", { image: `example.org/installer@sha256:${"a".repeat(64)}` }, [], /by a digest alone/],

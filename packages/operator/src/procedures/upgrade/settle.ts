@@ -1,6 +1,6 @@
 import { elapsedMs } from "../../elapsed.ts";
 import { forfeitLeadership } from "../../effects/forfeit-leadership.ts";
-import { isSameVersion } from "../../effects/demand-talos.ts";
+import { isSameBuild, isSameVersion } from "../../effects/demand-talos.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { rebootMachine } from "../../effects/reboot-machine.ts";
 import { rollBackTalos } from "../../effects/roll-back-talos.ts";
@@ -161,7 +161,7 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
     case "well":
       return bakeStep(assessed, intent);
     case "fell-back":
-      return failed(fellBackWords(intent), intent, "FellBack");
+      return failed(fellBackWords(intent, progress.lacks), intent, "FellBack");
     case "another":
       return failed(`it booted ${progress.talos}, which was not asked for.`, intent, "FellBack");
     case "not-booted":
@@ -184,7 +184,8 @@ function failed(why: string, intent: UpgradeIntent, reason: Ending["reason"]): E
   return { kind: "fail", why, ending: { reason, message: `${intent.machine}: ${why}`, fact: withoutInstalled } };
 }
 
-function fellBackWords({ talosVersion, talosBefore, talosSchematic }: UpgradeIntent): string {
+function fellBackWords({ talosVersion, talosBefore, talosSchematic }: UpgradeIntent, lacks: readonly string[] | undefined): string {
+  if (lacks !== undefined) return `it does not run the kernel arguments ${lacks.join(", ")} after its boot.`;
   return talosSchematic !== undefined && isSameVersion(talosVersion, talosBefore)
     ? `it booted the image of before by itself after the one ${builtFrom(talosSchematic)} was started.`
     : `it booted ${talosBefore} again by itself after Talos ${talosVersion} was started.`;
@@ -254,7 +255,9 @@ export function bootActions(
     return mayAskAgain(seen, rebootMachine, machine) ? [{ kind: "RebootMachine", ...target, role, ifBootId: bootIdBefore }] : [];
   const image = imageFor(met.declared, { version: talosVersion, schematic: talosSchematic });
   if (image.kind !== "image" || image.schematic !== talosSchematic || !mayAskAgain(seen, upgradeTalos, machine)) return [];
-  const step = { ...target, role, ifBootId: bootIdBefore, ifVersion: talosBefore };
+  const runs = { version: talosBefore, schematic: met.look.schematic };
+  const isReinstalled = isSameBuild(runs, { version: talosVersion, schematic: talosSchematic });
+  const step = { ...target, role, ifBootId: bootIdBefore, ifVersion: talosBefore, ...(isReinstalled ? { ifLacking: true as const } : {}) };
   return [{ kind: "UpgradeTalos", ...step, version: talosVersion, schematic: talosSchematic, image: image.reference }];
 }
 
