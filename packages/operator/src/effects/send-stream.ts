@@ -5,8 +5,14 @@ import type { MachineName } from "../model/machine.ts";
 import type { KnownAtSend, SentEffect } from "../model/observation.ts";
 import type { Effects } from "./ports.ts";
 
-/** Of what a machine said as a stream ended, so much is kept. */
-const WORDS_AT_MOST = 300;
+/** Of what a machine said as a stream ended, so much is kept of its beginning, and of its end, where the reason stands. */
+const BEGINNING = 100;
+const END = 200;
+
+function shortened(text: string): string {
+  const words = text.replaceAll(/\s+/g, " ");
+  return words.length <= BEGINNING + END ? words : `${words.slice(0, BEGINNING)} … ${words.slice(-END)}`;
+}
 
 interface Asked {
   readonly action: { readonly machine: MachineName; readonly address: string };
@@ -57,12 +63,13 @@ export function beginStream(
     client.close();
     const isRefusal = isTalosError(failure, "INSTALL_FAILED", "NOT_FOUND", "NODE_FAILED", "INVALID_ARGUMENT");
     const { detail, ...knownAtEnd } = last;
-    const why = (isTalosError(failure) ? failure.nodeText : "the stream broke off").slice(0, WORDS_AT_MOST);
+    const why = isTalosError(failure) ? shortened(failure.nodeText) : "the stream broke off";
     const key = `${word}Ended/${machine}`;
     if (failure === undefined) session.noteSent(key, "answered", detail, knownAtEnd);
     else session.noteSent(key, isRefusal ? "refused" : "unknown", why, known);
     log.info({ action: word, machine, reason: failure === undefined ? "done" : why }, "The stream ended");
-    session.configs.forget(machine);
+    // What is pulled changes nothing that is read.
+    if (word !== "PullInstaller") session.configs.forget(machine);
     effects.wake();
   };
   return session.streams.begin(`${word}/${machine}`, run, timeoutMs, ended);

@@ -14,8 +14,13 @@ export interface ReleaseFault {
   readonly boot?: "fails" | "never-healthy" | "etcd-fails";
   /** Its installer ends so, after it has begun to write. Default 0. */
   readonly installerExitCode?: number;
-  /** The registry does not have its installer, or gives it so slowly that nobody waits for it. */
-  readonly image?: "missing" | "stuck";
+  /**
+   * - `missing`: the registry does not have its installer
+   * - `stuck`: it gives it so slowly that nobody waits for it
+   * - `other-platform`: it has it for another processor alone
+   * - `unbuildable`: its schematic names an extension that this Talos lacks; the Image Factory answers 400, and the machine goes on asking
+   */
+  readonly image?: "missing" | "stuck" | "other-platform" | "unbuildable";
 }
 
 /** Faults by version, `v1.14.0`. */

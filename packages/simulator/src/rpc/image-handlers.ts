@@ -14,6 +14,9 @@ import { forever } from "./guards.ts";
 
 type Store = StoredImage["store"];
 
+/** siderolabs/talos v1.13.9 `internal/pkg/containers/image/image.go` PullTimeout. */
+const PULL_TIMEOUT_MS = 20 * 60_000;
+
 /** MachineService/ImageList: what runs here, and what was pulled. */
 export async function* imageList(context: HandlerContext, request: machine.ImageListRequest): AsyncIterable<machine.ImageListResponse> {
   const store = storeOf(request.namespace);
@@ -90,7 +93,8 @@ export function findImage({ cell }: HandlerContext, store: Store, name: string):
 
 /**
  * Pulls an image: done at once where it is there already or pulling takes no time, else when the promise resolves. Registries hold every image with a tag or digest,
- * but of Talos only the installers of versions that can be simulated. A registry that lacks the image is asked once.
+ * but of Talos only the installers of versions that can be simulated. A registry that lacks the image, or has it for another processor alone, is asked once; any
+ * other answer is no answer, and it is asked for twenty minutes.
  *
  * @throws RpcError NOT_FOUND
  * @see siderolabs/talos v1.13.9 `internal/app/images/images.go` Pull (WithMaxNotFoundRetries(0))
@@ -106,13 +110,22 @@ export function pullImage(context: HandlerContext, store: Store, reference: stri
   const fault = version === undefined ? undefined : faultOf(world.releases, { version, schematic }, cell.address)?.image;
   const name = normalised(reference);
   const isThere = findImage(context, store, name) !== undefined;
-  if (!isThere && (!isNamed || (isInstaller && version === undefined) || fault === "missing")) {
-    const why = `failed to resolve reference "${reference}": ${reference}: not found`;
-    throw new RpcError(grpcStatus.notFound, `error pulling image: 1 error(s) occurred:\n\tfailed to pull image "${reference}": ${why}`);
-  }
+  const failed = (why: string): string => `1 error(s) occurred:\n\tfailed to pull image "${reference}": ${why}`;
+  if (!isThere && (!isNamed || (isInstaller && version === undefined) || fault === "missing"))
+    throw new RpcError(
+      grpcStatus.notFound,
+      `error pulling image: ${failed(`failed to resolve reference "${reference}": ${reference}: not found`)}`,
+    );
+  if (!isThere && fault === "other-platform")
+    throw new RpcError(grpcStatus.notFound, `error pulling image: ${failed("no match for platform in manifest: not found")}`);
   const installs = version === undefined ? {} : { talosVersion: version, ...(schematic === undefined ? {} : { schematic }) };
   const keep = (): void => cell.dispatch({ kind: "image", store, name, isThere: true, ...installs });
   if (!isThere && fault === "stuck") return forever(signal);
+  if (!isThere && fault === "unbuildable") {
+    const [host = "", ...path] = reference.replace(/:([\w.-]+)$/, "/manifests/$1").split("/");
+    const why = `failed to resolve reference "${reference}": unexpected status from HEAD request to https://${host}/v2/${path.join("/")}: 400 Bad Request`;
+    return world.timers.sleep(PULL_TIMEOUT_MS, signal).then(() => Promise.reject(new RpcError(grpcStatus.unknown, failed(why))));
+  }
   if (world.timings.imagePullMs > 0 && !isThere) return world.timers.sleep(world.timings.imagePullMs, signal).then(keep);
   keep();
   return undefined;

@@ -286,6 +286,17 @@ describe("an upgrade in one call", () => {
     const admin = await world.client(address, "os:admin");
     await fails(admin.upgrade({ image: installer("v1.14.0"), preserve: true }), "NODE_FAILED", /not found/);
     await fails(collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" })), "NOT_FOUND", /not found/);
+    world.datacenter.setReleaseFault("v1.14.0", { image: "other-platform" });
+    await fails(admin.upgrade({ image: installer("v1.14.0"), preserve: true }), "NODE_FAILED", /no match for platform in manifest/);
+    await fails(collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" })), "NOT_FOUND", /no match for platform/);
+    world.datacenter.setReleaseFault("v1.14.0", { image: "unbuildable" });
+    const asked = fails(
+      collect(admin.imagePull({ reference: installer("v1.14.0"), store: "system" }, { timeoutMs: 3_600_000 })),
+      "NODE_FAILED",
+      /HEAD request to https:\/\/ghcr\.io\/v2\/siderolabs\/installer\/manifests\/v1\.14\.0: 400 Bad Request/,
+    );
+    await world.time.advance(20 * 60_000);
+    await asked;
     world.datacenter.setReleaseFault("v1.14.0", { image: "stuck" });
     const slow = fails(admin.upgrade({ image: installer("v1.14.0"), preserve: true }, { timeoutMs: 30_000 }), "DEADLINE_EXCEEDED", /./);
     await world.time.advance(60_000);

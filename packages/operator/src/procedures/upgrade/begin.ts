@@ -15,6 +15,7 @@ import { awaitsNodesOfRun } from "../nodes/upgrade-taints.ts";
 import { imageFor } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
 import { areNodesTold, lookAtNodes, NODES_UNTOLD } from "./look-again.ts";
+import { pullWords } from "./pull-words.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import { slotFor } from "./slot-for.ts";
@@ -77,7 +78,7 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, { referen
   const isFresh = ended?.pulled?.asked === image && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
   if (isFresh && ended.outcome === "answered" && ended.pulled !== undefined) return ended.pulled.stored;
   // A node takes two minutes to say that there is no such image: what it said last is told meanwhile.
-  const words = isFresh ? `the installer ${image} could not be pulled: ${ended.detail}` : undefined;
+  const words = isFresh ? pullWords(image, ended) : undefined;
   const isPulling = begun !== undefined && begun.outcome === "answered" && (ended === undefined || ended.at < begun.at);
   if (isPulling && elapsedMs(begun.at, seen.now) < PULLED_FOR_MS)
     return {

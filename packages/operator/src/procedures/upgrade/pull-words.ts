@@ -1,0 +1,19 @@
+import type { SentEffect } from "../../model/observation.ts";
+
+/**
+ * Why an installer is not on a machine, without a full stop. Talos asks a registry again for twenty minutes unless it says that it has no such image, and tells why in its
+ * kernel log alone.
+ *
+ * @see siderolabs/talos v1.13.9 `internal/pkg/containers/image/image.go` Pull
+ */
+export function pullWords(image: string, { outcome, detail }: Pick<SentEffect, "outcome" | "detail">): string {
+  const why =
+    outcome !== "refused"
+      ? "the machine goes on asking, and talosctl dmesg says why: a registry that it does not reach, or a schematic with an extension that this Talos lacks, which an Image Factory answers with 400"
+      : detail.includes("no match for platform")
+        ? "it is not built for the processor of this machine"
+        : detail.includes("not found")
+          ? "the registry has none of that name and version"
+          : "";
+  return `the installer ${image} could not be pulled: ${why === "" ? detail : `${why} (${detail})`}`;
+}
