@@ -16,8 +16,8 @@ export const configUpToDate = {
     InstalledOtherwise: {
       status: "True",
       release: "none",
-      when: "Machines run the settings that the spec asks for, but installDisk or wipe, which only an installation reads, say something else than when they were installed.",
-      next: "Nothing: it acts when the machine is installed anew. To have it now, take the machine off its list, and list it again when it was wiped.",
+      when: "Machines run the settings that the spec asks for, but something that only an installation reads says something else than when they were installed: installDisk, wipe, kernel arguments, or no image any more.",
+      next: "Nothing: it acts when the machine is installed anew. The message says how to have it now.",
     },
     RollingOut: {
       status: "False",

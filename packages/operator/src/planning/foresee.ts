@@ -3,6 +3,7 @@ import { sayPlan } from "@talos-operator/talos";
 import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../assess/machine-state.ts";
+import { schematicsKept } from "../report/schematics-kept.ts";
 import { upgradePending } from "../report/upgrade-state.ts";
 import { withoutHeld } from "../observe/pauses.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
@@ -38,11 +39,12 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   const isGoing = from.controlPlane.metadata.deletionTimestamp !== undefined;
   // What is left then, for what the steps bring is in the plan.
   const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined);
+  const left = [pending?.message, isGoing ? undefined : schematicsKept(seen.machines)].filter((words) => words !== undefined).join(" ");
   const expected = isGoing ? undefined : forecastOf(assess(from));
   return {
     ...plan,
     ...(expected === undefined ? {} : { forecast: `${hopsOf(from)}${sayForecast(expected)}` }),
-    ...(pending === undefined ? {} : { pending: pending.message }),
+    ...(left === "" ? {} : { pending: left }),
   };
 }
 

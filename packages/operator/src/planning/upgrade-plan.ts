@@ -117,7 +117,7 @@ export function asksAnotherTalos({ declared: { version, machineSpec }, look }: S
 }
 
 /** Without an image of its own a machine gets the installer of Talos itself, from 1.14 on by the schematic that holds nothing. */
-function askedSchematic(image: string | undefined): string | undefined {
+export function askedSchematic(image: string | undefined): string | undefined {
   return image === undefined || image === "" ? noSchematic : schematicOfImage(image);
 }
 

@@ -8,14 +8,13 @@ import { configIntents } from "../procedures/configure/config-intents.ts";
 import { routeOfState } from "../procedures/configure/plan.ts";
 import { changeText, pathsOf } from "../procedures/configure/config-words.ts";
 import { isToBeReverted } from "../procedures/configure/rollout.ts";
+import { listed } from "./listed.ts";
+import { schematicsKept } from "./schematics-kept.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";
 import type { ConfigPlan, Rollout } from "../model/plans.ts";
 import type { Assessment } from "../model/assessment.ts";
-
-/** Machines that a message names one by one. */
-const MOST_NAMED = 8;
 
 /** Changes of one machine that are told with their values. */
 const MOST_CHANGES = 6;
@@ -110,11 +109,13 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
         unread.map(({ machine, state }) => `${machine.declared.name} (${state.kind === "unknown" ? state.detail : ""})`),
       )}.`,
     };
-  const installed = installedOtherwise(seen, plans);
+  const installed = [installedOtherwise(seen, plans), schematicsKept(plans.map(({ machine }) => machine))]
+    .filter((words) => words !== undefined)
+    .join(" ");
   const rendered = renderedOtherwise(plans, facts);
-  if (rendered !== undefined) return installed === undefined ? rendered : { ...rendered, message: `${rendered.message} ${installed}` };
+  if (rendered !== undefined) return installed === "" ? rendered : { ...rendered, message: `${rendered.message} ${installed}` };
   const message = "Every machine runs the settings that the spec asks for.";
-  return installed === undefined ? { reason: "UpToDate", message } : { reason: "InstalledOtherwise", message: `${message} ${installed}` };
+  return installed === "" ? { reason: "UpToDate", message } : { reason: "InstalledOtherwise", message: `${message} ${installed}` };
 }
 
 /** What acts when a machine is installed, and was changed since; machines that were installed alike are told together. */
@@ -233,15 +234,5 @@ function drift(
 }
 
 function named(texts: readonly string[]): string {
-  return joined(texts, "; ");
-}
-
-/** Names, the first few of them. */
-export function listed(texts: readonly string[]): string {
-  return joined(texts, ", ");
-}
-
-function joined(texts: readonly string[], separator: string): string {
-  const more = texts.length - MOST_NAMED;
-  return `${texts.slice(0, MOST_NAMED).join(separator)}${more > 0 ? ` and ${more} more` : ""}`;
+  return listed(texts, "; ");
 }

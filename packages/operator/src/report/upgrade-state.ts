@@ -1,12 +1,12 @@
 import type { ConditionInput } from "@talos-operator/api";
-import { defaultSchematicId, noSchematic, sayPlan, schematicOfImage } from "@talos-operator/talos";
+import { defaultSchematicId, isPlainSchematic, noSchematic, sayPlan, schematicOfImage } from "@talos-operator/talos";
 import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
 import type { KubernetesVersions, MachineBuilds } from "../controllers/shared/upgrade-pending.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { upgradeIntents } from "../record/upgrades.ts";
 import { argumentsToCome, asksAnotherTalos, upgradePlanOf } from "../planning/upgrade-plan.ts";
-import { listed } from "./describe-config.ts";
+import { listed } from "./listed.ts";
 import type { Look } from "../model/look.ts";
 import type { Observed, SeenMachine, SeenReleases } from "../model/observation.ts";
 import type { UpgradeStep } from "../model/plans.ts";
@@ -111,6 +111,8 @@ function imagesThatDiffer(seen: Observed, machines: readonly SeenMachine[]): rea
 function isRunning(look: Look, image: string): boolean {
   if (look.kind !== "running" || look.version === undefined || look.schematic === undefined) return false;
   const asked = schematicOfImage(image);
+  // It stays with its schematic, whatever version comes: ConfigUpToDate says so.
+  if (asked !== undefined && isPlainSchematic(asked) && !isPlainSchematic(look.schematic)) return true;
   const [, tag] = /:([^:/@]+)(?:@[^@]+)?$/.exec(image) ?? [];
   const plain = (schematic: string): string => (schematic === defaultSchematicId ? noSchematic : schematic);
   return asked !== undefined && tag === look.version && plain(asked) === plain(look.schematic);

@@ -1,4 +1,4 @@
-import { isSameSchematic } from "../versions/images.ts";
+import { defaultSchematicId, isSameSchematic } from "../versions/images.ts";
 import type { Hop, Product, Refusal, UpgradePlan } from "./upgrade.ts";
 
 /** Machines that one sentence names. */
@@ -87,7 +87,7 @@ function sayRefusal(refusal: Refusal): string {
     case "KubernetesMinorBack":
       return `Kubernetes does not go back from ${refusal.from} to the minor of ${refusal.to}`;
     case "SchematicLost":
-      return `the installer that is asked for lacks what the schematic ${refusal.schematic} brings, extensions say, which runs${of(refusal.machines)}: name an installer of this schematic, or of another`;
+      return `the installer that is asked for lacks what the schematic ${refusal.schematic} brings, extensions say, which runs${of(refusal.machines)}: name an installer of this schematic, or of another; ${defaultSchematicId} holds nothing`;
     case "ExtensionsLost":
       return `the image that is asked for lacks the extensions ${refusal.extensions.join(", ")}, which run${of(refusal.machines)}: name an image that has them, or annotate the TalosControlPlane with talos-operator.dev/allow-extension-loss: ${refusal.extensions.join(",")}`;
     case "EtcdDataNewer":

@@ -119,6 +119,34 @@ describe("another image of the Talos that runs", () => {
       assert.deepEqual(runs(world), ["v1.13.9 1111"]);
     }));
 
+  for (const image of [null, "ghcr.io/siderolabs/installer"])
+    test(`that is not named any more (${image}) leaves machines with the one that they run, which is said with the way off it`, () =>
+      tell({ timings: demoTimings }, async (world) => {
+        const sent = await ready(world, factory(one));
+        await ask(world, { image });
+        await world.until(
+          "told",
+          async () => {
+            const { message = "" } = (await world.condition(kinds.controlPlane, "ConfigUpToDate")) ?? {};
+            return /machines stay with the schematic that they run: 1{64} \(.*to leave it, name that of the schematic 3765/.test(message);
+          },
+          300,
+        );
+        await world.time.advance(600_000);
+        assert.equal(world.sent.length, sent);
+        assert.equal(await pending(world), undefined);
+        // A version is another matter: extensions would be gone with it.
+        await ask(world, "v1.13.10");
+        await world.until(
+          "told",
+          async () => /what the schematic 1{64} brings.*3765.*holds nothing/.test((await pending(world))?.message ?? ""),
+          300,
+        );
+        await ask(world, { image: factory("376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba") });
+        await upgraded(world, "v1.13.10 3765");
+        assert.doesNotMatch((await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.message ?? "", /stay with the schematic/);
+      }));
+
   test("whose name tells no schematic is not sent alone", () =>
     tell({ timings: demoTimings }, async (world) => {
       const sent = await ready(world);
