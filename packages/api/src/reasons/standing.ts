@@ -57,8 +57,14 @@ export const upgradePending = {
     UpgradeWaits: {
       status: "True",
       release: "itself",
-      when: "Another Talos is asked for, and something comes first or is in the way; the message says what.",
+      when: "Another Talos is asked for, and something comes first or is in the way that passes; the message says what.",
       next: "Do what the message says, where it names something that a person can do.",
+    },
+    UpgradeBlocked: {
+      status: "True",
+      release: "person",
+      when: "Another Talos is asked for, and the machine that is next is left alone until a person does something: its installer image is not that of the version or is not signed for its firmware, somebody installed a Talos on it that was not booted, or it is paused.",
+      next: "Do what the message says: correct the image, boot the machine or take back what was installed on it, or remove its annotation reconcile-mode.",
     },
     ApprovalRequired: {
       status: "True",

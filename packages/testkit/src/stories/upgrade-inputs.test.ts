@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { kstatus } from "@talos-operator/operator/testing";
+import { demoTimings } from "@talos-operator/simulator";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
@@ -59,5 +61,47 @@ describe("a plan of an upgrade", () => {
       await says(world, new RegExp(`[Nn]o way leads there: the installer that is asked for lacks what the schematic ${schematic} brings`));
       await ask(world, { kubeVersion: "v1.36.4", metalSpec: { machineSpec: { image: `factory.talos.dev/metal-installer/${schematic}` } } });
       await says(world, /[Ii]n 2 hops: Talos v1\.13\.9 → v1\.14\.0, Kubernetes v1\.36\.3 → v1\.36\.4/);
+    }));
+});
+
+describe("a machine that an upgrade leaves alone until a person does something", () => {
+  const tools = async (world: Story): Promise<readonly string[]> =>
+    Promise.all(
+      [kinds.cluster, kinds.controlPlane].map(async (type) => {
+        const found = await world.get(type);
+        return found === undefined ? "" : `${kstatus(found)} ${(await world.condition(type, "Stalled"))?.message ?? ""}`;
+      }),
+    );
+  const stalled = (world: Story, words: RegExp): Promise<void> =>
+    world.until(
+      `tools read ${words.source}`,
+      async () => (await tools(world)).every((told) => told.startsWith("Failed") && words.test(told)),
+      300,
+    );
+
+  test("is Failed to Flux and Argo CD, with what releases it, and goes on by that", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world, {});
+      const sent = world.sent.length;
+      const image = (reference: string | null, more: object = {}): Promise<unknown> =>
+        ask(world, { ...more, metalSpec: { machineSpec: { image: reference } } });
+      const pause = (mode: string | null): Promise<unknown> =>
+        world.client
+          .resource(kinds.machine)
+          .patch(
+            { namespace: "default", name: `demo-${address}` },
+            { type: "merge", value: { metadata: { annotations: { "talos.alperen.cloud/reconcile-mode": mode } } } },
+          );
+      await image("ghcr.io/siderolabs/installer:v1.13.9", { version: "v1.13.10" });
+      await stalled(world, /demo-10\.5\.0\.1 is next: its installer .* is not that of v1\.13\.10/);
+      await image(`ghcr.io/siderolabs/installer@sha256:${"a".repeat(64)}`);
+      await stalled(world, /demo-10\.5\.0\.1 is next: its installer .* by a digest alone/);
+      await pause("disable");
+      await image(null);
+      await stalled(world, /demo-10\.5\.0\.1 is next: it is paused/);
+      assert.deepEqual(world.sent.slice(sent), []);
+      await pause(null);
+      await world.until("it runs", async () => world.datacenter.machine(address).state.hardware.talosVersion === "v1.13.10", 600);
+      await world.until("tools take it for done", async () => (await tools(world)).every((told) => told === "Current "), 300);
     }));
 });

@@ -113,6 +113,7 @@ describe("a Talos that somebody installed by hand and did not boot", () => {
         await world.until("told", async () => says.test(await pending(world)), 300);
         await world.time.advance(900_000);
         assert.equal(world.sent.length, sent);
+        assert.match((await world.condition(kinds.cluster, "Stalled"))?.message ?? "", says);
         await asPerson(world, "10.5.0.2", (client) => client.reboot({}, { timeoutMs: 10_000 }));
         await allRun(world, "v1.13.10");
         const installed = by === "v1.13.10" ? cps.filter((address) => address !== "10.5.0.2") : cps;

@@ -44,7 +44,6 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
   const draft = new FactsDraft(facts);
   const actions: Action[] = [];
   const says: string[] = busy === "" ? [] : [busy];
-  let reason: UpgradeStep["reason"];
   for (const { name, begun, outage } of chosen) {
     if (begun.kind === "open") {
       draft.open(begun.intent);
@@ -54,9 +53,8 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
       says.push(`${wordsOf(begun.intent)}.`);
     } else says.push(begun.kind === "hold" ? `${name} is next: ${begun.why}.` : begun.says);
     if (outage !== undefined) says.push(outage);
-    if (begun.kind === "hold" && begun.needsPerson !== undefined)
-      reason = begun.needsPerson === "outage" ? "ApprovalRequired" : "UpgradeWaits";
   }
+  const reason = open.length > 0 ? undefined : stoppedBy(chosen);
   const opened = draft.facts();
   const isBegun = opened !== facts || chosen.some(({ begun }) => begun.kind === "act" && begun.beginsRun === true);
   const next = isBegun ? withRun(assessed, opened, hop) : facts;
@@ -96,6 +94,13 @@ interface Turn {
   readonly name: string;
   readonly begun: Begun;
   readonly outage?: string;
+}
+
+/** Nothing goes on, and nothing passes by itself: why a person is needed. */
+function stoppedBy(chosen: readonly Turn[]): "ApprovalRequired" | "UpgradeBlocked" | undefined {
+  const needs = chosen.map(({ begun }) => (begun.kind === "hold" ? begun.needsPerson : undefined));
+  if (needs.length === 0 || needs.includes(undefined)) return undefined;
+  return needs.includes("outage") ? "ApprovalRequired" : "UpgradeBlocked";
 }
 
 function chooseControlPlane(assessed: Assessment, facts: ClusterFacts, all: readonly Candidate[]): readonly Turn[] {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { releaseOf } from "@talos-operator/api";
+import type { ReasonOf } from "@talos-operator/api";
 import { assess } from "../../assess/assess.ts";
 import { defaultRules } from "../../decide.ts";
 import { foresee } from "../../planning/foresee.ts";
@@ -46,6 +48,7 @@ const open = (machine: string, what: IntentFact["what"], over: Partial<IntentFac
   ...over,
 });
 const step = { talosVersion: asked, talosBefore: "v1.13.9" };
+const plain = { isStaged: false, manufacturer: "", product: "" };
 
 function plan(given: Given): ReturnType<typeof planUpgrades> {
   const { seen, known } = seenOf(given);
@@ -388,6 +391,49 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
   ],
 ];
 
+const pausedWorker: Given = { areUpgraded: true, over: { held: new Set([wk(1)]) } };
+/** One that was well with what is asked for: the others go beside each other. */
+const provenWorker = { "10.0.1.1": running(undefined, { version: asked }) };
+
+/** What the condition says to tools: nobody waits for what only a person does, and nobody is called for what passes. */
+const reasons: readonly (readonly [string, Given, ReasonOf<"UpgradePending">])[] = [
+  ["a machine is paused", { over: { held: new Set([cp(2)]) } }, "UpgradeBlocked"],
+  ["the image has another tag", { image: "example.org/installer:v1.13.9" }, "UpgradeBlocked"],
+  ["the image has a digest alone", { image: `example.org/installer@sha256:${"a".repeat(64)}` }, "UpgradeBlocked"],
+  ["its firmware starts no such image", { talos: { [cp(2)]: { ...plain, isSecureBoot: true } } }, "UpgradeBlocked"],
+  ["somebody else installed a Talos", { talos: { [cp(2)]: { ...plain, fallback: "A" } } }, "UpgradeBlocked"],
+  ["somebody else staged a Talos", { talos: { [cp(2)]: { ...plain, isStaged: true } } }, "UpgradeBlocked"],
+  ["the first worker is paused", pausedWorker, "UpgradeBlocked"],
+  [
+    "one worker is paused and another one goes on",
+    { areUpgraded: true, maxUnavailable: 2, looks: provenWorker, over: { held: new Set([wk(2)]) } },
+    "Upgrading",
+  ],
+  [
+    "one worker is paused and another one is under way",
+    {
+      areUpgraded: true,
+      maxUnavailable: 2,
+      looks: provenWorker,
+      over: { held: new Set([wk(2)]) },
+      facts: { intents: [open(wk(3), "InstallTalos", step)] },
+    },
+    "Upgrading",
+  ],
+  [
+    "one worker is paused and another one comes back by itself",
+    {
+      areUpgraded: true,
+      maxUnavailable: 2,
+      looks: { ...provenWorker, "10.0.1.3": running(undefined, { version: "v1.13.9", ready: false }) },
+      over: { held: new Set([wk(2)]) },
+    },
+    "UpgradeWaits",
+  ],
+  ["another control plane is no ready node", { looks: { "10.0.0.3": running(member(2, 3), { ready: false }) } }, "UpgradeWaits"],
+  ["an earlier leader may be at it", { over: { mayDisturb: false } }, "UpgradeWaits"],
+];
+
 const [one, another] = ["1".repeat(64), "2".repeat(64)];
 const factory = (schematic: string): string => `factory.talos.dev/metal-installer/${schematic}`;
 
@@ -468,6 +514,13 @@ describe("what is done next about another Talos", () => {
     test(what, () => {
       assert.deepEqual(sends(given), want);
       if (says !== undefined) assert.match(plan(given).says, says);
+    });
+
+  for (const [what, given, reason] of reasons)
+    test(`says ${reason} where ${what}`, () => {
+      const { kind, reason: said } = plan(given);
+      assert.equal(said, reason);
+      assert.equal(kind === "stopped", releaseOf({ type: "UpgradePending", reason }) === "person");
     });
 
   test("a plan says every step of it beforehand", () => {
