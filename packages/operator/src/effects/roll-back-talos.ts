@@ -1,6 +1,7 @@
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { readSlots } from "../procedures/configure/read-config.ts";
+import { mayRollBack } from "../procedures/upgrade/may-roll-back.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn } from "../record/facts.ts";
 import { isUpgrade } from "../record/upgrades.ts";
@@ -10,7 +11,7 @@ import type { Check } from "./define.ts";
 import { runsVersion, sameBoot } from "./demand-talos.ts";
 import type { TalosStep } from "./demand-talos.ts";
 import { sameMachine } from "./demand-machine.ts";
-import { ownMember, quorumWithout, unlessIdle } from "./demand-quorum.ts";
+import { membersNow, ownMember, quorumWithout, unlessIdle } from "./demand-quorum.ts";
 import { onUpgrade } from "./on-upgrade.ts";
 import { defineSend, toMachine } from "./send-to-machine.ts";
 import type { Connected } from "./send-to-machine.ts";
@@ -42,6 +43,14 @@ const otherSlot: Check<Connected<RollBackTalos>> = async ({ action, client, effe
     throw new EffectError("PRECONDITION_GONE", `its other slot holds ${named ?? "what is staged"}, and not ${action.back}`);
 };
 
+/** The etcd of before reads the data that the members tell now. */
+const readsData: Check<Connected<RollBackTalos>> = async (sending) => {
+  const { machine, role, ifVersion, back } = sending.action;
+  const { seen } = await sending.ask(membersNow);
+  const why = mayRollBack(seen.machines, { machine, role, talosVersion: ifVersion, talosBefore: back });
+  if (why !== undefined) throw new EffectError("PRECONDITION_GONE", why);
+};
+
 /**
  * Goes back once: only while the machine runs the very boot under which the new Talos was given up. One that was installed and never booted is taken back the same
  * way: the machine boots what it runs.
@@ -59,10 +68,10 @@ export const rollBackTalos = defineSend("RollBackTalos", {
     runsVersion,
     otherSlot,
     // One whose etcd never started with the new Talos has nothing to lose, and no other way back.
-    ...where(
-      ({ action }: Connected<RollBackTalos>) => action.role === "controlplane",
-      unlessIdle({ ownMember, ...quorumWithout("is-down") }),
-    ),
+    ...where(({ action }: Connected<RollBackTalos>) => action.role === "controlplane", {
+      readsData,
+      ...unlessIdle({ ownMember, ...quorumWithout("is-down") }),
+    }),
   },
   record: {
     boot: (facts, { machine, ifBootId }) => intentOn(facts, machine)?.rollsBackFrom === ifBootId,

@@ -419,6 +419,17 @@ describe("the data of etcd", () => {
     assert.equal(await storage(world), "3.7.0");
   });
 
+  test("stay those of the older etcd beside a member that never started with the newer one", async () => {
+    const world = await cluster();
+    world.datacenter.setReleaseFault("v1.14.0", { boot: "etcd-fails", machines: ["10.5.0.3"] });
+    for (const one of cps) await go(world, one, "v1.14.0");
+    await world.time.advance(600_000);
+    assert.equal(await storage(world), "3.6.0");
+    await (await world.client("10.5.0.3", "os:admin")).rollback();
+    await world.time.advance(30_000);
+    assert.equal(world.datacenter.machine("10.5.0.3").state.services["etcd"]?.isHealthy, true);
+  });
+
   test("are not read by an older etcd once all have gone on", async () => {
     const world = await cluster();
     for (const one of cps) await go(world, one, "v1.14.0");

@@ -262,6 +262,8 @@ play("RollBackTalos", everywhere, {
     runsVersion: () => runs("v1.13.8"),
     // What META names there is no v1.13.8.
     otherSlot: () => ({ action: back(worker), before: withOnly(givenUp(worker)), sends: `Rollback ${worker}` }),
+    // Its data are those of 3.6, and v1.10 brings 3.5.
+    readsData: () => ({ action: back(cp, { back: "v1.10.9" }), before: withOnly(givenUp(cp, { talosBefore: "v1.10.9" })) }),
     ...quorumRows<"RollBackTalos">(),
     boot: () => ({ record: withOnly(givenUp(cp, { rollsBackFrom: "another" })) }),
     slots: () => ({ record: withOnly(givenUp(cp, { talosBefore: "v1.13.7" })) }),

@@ -339,4 +339,41 @@ describe("a Talos whose etcd never starts", () => {
       assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.1", "Upgrade 10.5.0.1", "Reboot 10.5.0.1"]);
       assert.match((await pending(world))?.message ?? "", /It is not rolled back: no other member of etcd runs/);
     }));
+
+  const three = [...two, "10.5.0.3"];
+  const with13 = { timings: demoTimings, machines: [1, 2, 3, 4].map((n) => ({ address: `10.5.0.${n}`, talosVersion: "v1.13.9" })) };
+  /** The leader is the last of three to get another release of etcd, and there it fails. */
+  async function lastFails(world: Story, boot: "etcd-fails" | "never-healthy"): Promise<number> {
+    const sent = await ready(world, three);
+    await ask(world, "v1.14.0");
+    await world.until("the last one is installed", async () => world.sent.includes("Upgrade 10.5.0.1"), 900);
+    world.datacenter.setReleaseFault("v1.14.0", { boot, machines: ["10.5.0.1"] });
+    await failed(world);
+    return sent;
+  }
+  const rollbacks = (world: Story, sent: number): readonly string[] =>
+    world.sent.slice(sent).filter((call) => call.startsWith("Rollback "));
+
+  test("is rolled back on the last of three voters: its etcd never ran, and the others tell the data of the older one", () =>
+    tell(with13, async (world) => {
+      const sent = await lastFails(world, "etcd-fails");
+      await isBack(world, "10.5.0.1");
+      await world.time.advance(120_000);
+      assert.deepEqual(rollbacks(world, sent), ["Rollback 10.5.0.1"]);
+      assert.deepEqual(three.map((address) => versionAt(world, address)).toSorted(), ["v1.13.9", "v1.14.0", "v1.14.0"]);
+      assert.equal((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status, "True");
+      assert.equal((await pending(world))?.reason, "VersionFailed");
+    }));
+
+  test("stays on the last of three voters, where its etcd ran and the others tell data of the newer one", () =>
+    tell(with13, async (world) => {
+      const sent = await lastFails(world, "never-healthy");
+      await world.time.advance(120_000);
+      assert.deepEqual(rollbacks(world, sent), []);
+      assert.match(
+        (await pending(world))?.message ?? "",
+        /It is not rolled back: the data of etcd are those of 3\.7, which 3\.6 does not read/,
+      );
+      assert.equal((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.status, "True");
+    }));
 });

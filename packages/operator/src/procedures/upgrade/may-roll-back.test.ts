@@ -21,8 +21,13 @@ const intent: UpgradeIntent = {
   talosVersion: newer,
 };
 const other = (index: number, version: string, isHealthy = true): Look => running({ ...member(index, 3), isHealthy }, { version });
+const tells = (index: number, version: string, storage: string, isHealthy = true): Look =>
+  running({ ...member(index, 3), isHealthy, storage }, { version });
+/** Its etcd is started again and again, and ends each time. */
+const ends: Look = running({ ...member(0, 3), service: "Waiting", isHealthy: false }, { version: newer });
+const untold: Look = running({ ...member(0, 3), service: undefined, isHealthy: false }, { version: newer });
 
-const cases: readonly (readonly [string, boolean, Partial<UpgradeIntent>, readonly [Look, Look]])[] = [
+const cases: readonly (readonly [string, boolean, Partial<UpgradeIntent>, readonly [Look, Look], Look?])[] = [
   ["another member runs the older etcd", true, {}, [other(1, older), other(2, newer)]],
   ["every other member runs the newer etcd", false, {}, [other(1, newer), other(2, newer)]],
   ["the others run a Talos that is newer still", false, {}, [other(1, newest), other(2, newest)]],
@@ -30,16 +35,23 @@ const cases: readonly (readonly [string, boolean, Partial<UpgradeIntent>, readon
   ["the one with the older etcd is silent", false, {}, [silent, other(2, newer)]],
   ["both bring the same etcd", true, { talosBefore: newer, talosVersion: newest }, [other(1, newest), other(2, newest)]],
   ["it is a worker", true, { role: "worker" }, [other(1, newer), other(2, newer)]],
+  ["its etcd never ran and the others tell the older data", true, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.5.0")], ends],
+  ["its etcd ends and one of the others tells the newer data", false, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.6.0")], ends],
+  ["its etcd runs, and the others may raise their data at any moment", false, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.5.0")]],
+  ["nobody tells whether its etcd runs", false, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.5.0")], untold],
+  ["its etcd never ran and nobody tells of what version the data are", false, {}, [other(1, newer), other(2, newer)], ends],
+  ["its etcd never ran and only one that is not healthy tells the older data", false, {}, [tells(1, newer, "3.5.0", false), silent], ends],
+  ["another member runs the older etcd, and tells the newer data", false, {}, [tells(1, older, "3.6.0"), tells(2, newer, "3.6.0")], ends],
   ["nothing is known of the etcd of a version", false, { talosBefore: "v1.1.0" }, [other(1, older), other(2, older)]],
 ];
-for (const [what, may, over, [second, third]] of cases)
+for (const [what, may, over, [second, third], first = running(member(0, 3), { version: newer })] of cases)
   test(`a machine ${may ? "may" : "must not"} go back to the Talos of before where ${what}`, () => {
     const assessed = assess(
       observed({
         controlPlane: controlPlane(3),
         facts: facts({ bootstrapDone: founded, machines: [1, 2, 3].map((n) => configured(`10.0.0.${n}`)) }),
-        looks: { "10.0.0.1": running(member(0, 3), { version: newer }), "10.0.0.2": second, "10.0.0.3": third },
+        looks: { "10.0.0.1": first, "10.0.0.2": second, "10.0.0.3": third },
       }),
     );
-    assert.equal(mayRollBack(assessed, { ...intent, ...over }) === undefined, may);
+    assert.equal(mayRollBack(assessed.machines, { ...intent, ...over }) === undefined, may);
   });

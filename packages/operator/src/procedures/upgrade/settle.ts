@@ -268,7 +268,7 @@ function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extra
   const why = `with Talos ${intent.talosVersion} it ${inTime}: ${progress.what}.`;
   // What no waiting cures is what the image lacks.
   const blames = progress.isFinal === true ? ({ blames: "image" } as const) : {};
-  const forbidden = mayRollBack(assessed, intent);
+  const forbidden = mayRollBack(assessed.machines, intent);
   if (forbidden !== undefined) return { ...failed(`${why} It is not rolled back: ${forbidden}.`, intent, "NeverHealthy"), ...blames };
   const deadline = seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS);
   const { recorded: _recorded, ...rest } = intent;
