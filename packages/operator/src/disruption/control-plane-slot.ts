@@ -118,14 +118,14 @@ function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, m
   if (member === undefined) return { kind: "untold", machine };
   // A control plane of a single machine has no quorum to keep.
   if (!leaves && view.voters.length === 1 && isVoter(view, member)) return undefined;
-  if (why === "upgrade" && isApprovedPair(assessed, view)) return undefined;
+  if (why === "upgrade" && isApprovedPair(assessed, view, machine)) return undefined;
   const projection = projectWithout(view, member, leaves ? "leaves" : "is-down");
   return projection.isSafe ? undefined : { kind: "quorum", machine, projection };
 }
 
 /** Of two voters one boots by a person's word alone. Both are well: with one that is not there is no quorum, and nothing is known. */
-function isApprovedPair({ seen }: Assessment, { voters }: EtcdQuorum): boolean {
-  return voters.length === 2 && outageWord(seen).kind === "approved";
+function isApprovedPair({ seen }: Assessment, { voters }: EtcdQuorum, machine: MachineName): boolean {
+  return voters.length === 2 && outageWord(seen, machine).kind === "approved";
 }
 
 /** Last of all: it is not asked for while anything else is in the way. What was begun goes on, and a dead member is replaced without it. */

@@ -117,7 +117,7 @@ const isIdle = async (sending: Asked): Promise<boolean> => {
 
 /** A person said that etcd may be out while the machine boots into another Talos, or back. */
 function mayBeOut({ effects, action }: Sending<{ readonly machine: MachineName }>): boolean {
-  return isUpgrade(intentOn(effects.facts(), action.machine)) && outageWord(effects.seen).kind === "approved";
+  return isUpgrade(intentOn(effects.facts(), action.machine)) && outageWord(effects.seen, action.machine).kind === "approved";
 }
 
 /** The same without a member that is joining, or has never started: that it is what disturbs the others does not keep it. */

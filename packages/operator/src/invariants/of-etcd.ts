@@ -59,7 +59,7 @@ function quorumLost({ assessed, after }: Pass, action: DisruptiveAction): string
   if (!voters.some(({ id }) => id === member)) return undefined;
   if (voters.length === 1 && !leaves(action)) return undefined;
   const left = voters.filter(({ id, isHealthy }) => id !== member && isHealthy).length;
-  const isApproved = isUpgrade(intentOn(after, name)) && outageWord(assessed.seen).kind === "approved";
+  const isApproved = isUpgrade(intentOn(after, name)) && outageWord(assessed.seen, name).kind === "approved";
   const needed = voters.length === 2 && (leaves(action) || isApproved) ? 1 : Math.floor(voters.length / 2) + 1;
   return left >= needed
     ? undefined

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { demoTimings } from "@talos-operator/simulator";
 import { demoCluster, kinds, tell } from "./story.ts";
-import { all, ask, cps, pending, ready, settled, upgraded, versions, workers } from "./upgrades.ts";
+import { all, ask, cps, edit, once, pending, ready, sentTo, settled, upgraded, versions, workers } from "./upgrades.ts";
 import type { Story } from "./story.ts";
 
 const mode = "talos.alperen.cloud/reconcile-mode";
@@ -112,5 +112,27 @@ describe("what is asked for", () => {
         "Upgrade 10.5.0.1",
         "Upgrade 10.5.0.4",
       ]);
+    }));
+
+  test("a machine with a version of its own gets that one alone, and keeps it while the others of its pool go on", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const others = [...workers, "10.5.0.5"];
+      const sent = await ready(world, demoCluster(cps, others));
+      const pin = (version?: string): Promise<unknown> =>
+        edit(world, {
+          worker: {
+            metalSpec: { machines: [{ address: "10.5.0.4", ...(version === undefined ? {} : { version }) }, { address: "10.5.0.5" }] },
+          },
+        });
+      await pin("v1.13.10");
+      await upgraded(world, "v1.13.10", ["10.5.0.4"]);
+      assert.deepEqual(world.sent.slice(sent), once("10.5.0.4"));
+      const before = world.sent.length;
+      await ask(world, "v1.13.11");
+      await upgraded(world, "v1.13.11", [...cps, "10.5.0.5"]);
+      assert.deepEqual(sentTo(world, before, "Upgrade").toSorted(), [...cps, "10.5.0.5"]);
+      assert.deepEqual(versions(world, ["10.5.0.4"]), ["v1.13.10"]);
+      await pin();
+      await upgraded(world, "v1.13.11", others);
     }));
 });

@@ -220,6 +220,23 @@ describe("two voters of etcd", () => {
       assert.equal(world.sent.filter((call) => call === "Upgrade 10.5.0.2").length, 1);
     }));
 
+  test("that is pinned to a version of its own is approved by the version that it asks for, and the word goes when it runs that", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await pair(world, []);
+      const machines = [{ address: two[0] }, { address: two[1], version: "v1.13.10" }, { address: "10.5.0.5" }];
+      await world.client
+        .resource(kinds.cluster)
+        .patch(demo, { type: "merge", value: { spec: { controlPlane: { metalSpec: { machines } } } } });
+      await says(world, /approve-outage: v1\.13\.10\./);
+      await approve(world, "v1.13.9");
+      await world.time.advance(300_000);
+      assert.deepEqual(world.sent.slice(sent), [], "it names what the others run");
+      await approve(world, "v1.13.10");
+      await upgraded(world, "v1.13.10", ["10.5.0.2"]);
+      assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2", "Upgrade 10.5.0.2", "Reboot 10.5.0.2"]);
+      assert.equal(world.datacenter.machine("10.5.0.1").state.hardware.talosVersion, "v1.13.9");
+    }));
+
   test("an edit of the version takes the word back, and what is installed is taken back with a word for that", () =>
     tell({ timings: demoTimings }, async (world) => {
       await pair(world, []);

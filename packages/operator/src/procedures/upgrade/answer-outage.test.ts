@@ -28,6 +28,8 @@ interface Given {
   readonly intents?: readonly IntentFact[];
   readonly fact?: Partial<MachineFact>;
   readonly word?: string;
+  /** What the second one is to run, where that is another one. */
+  readonly pin?: string;
 }
 
 const cases: readonly (readonly [string, boolean, Given])[] = [
@@ -38,17 +40,25 @@ const cases: readonly (readonly [string, boolean, Given])[] = [
   ["one is silent", false, { second: silent }],
   ["one is to boot what is installed", false, { fact: { installed: { version: asked, before: "v1.13.9", bootId: "b" } } }],
   ["it names another version", false, { word: "v1.13.9" }],
+  ["the one that is pinned to another version has yet to get it", true, { pin: "v1.13.11" }],
+  ["it names the version of the one that is pinned, which has yet to get it", false, { pin: "v1.13.11", word: "v1.13.11" }],
+  [
+    "it names the version of the one that is pinned, which runs it",
+    true,
+    { pin: "v1.13.11", word: "v1.13.11", second: runs(1, "v1.13.11") },
+  ],
 ];
-for (const [what, isOver, { second = runs(1), intents = [], fact = {}, word = asked }] of cases)
+for (const [what, isOver, { second = runs(1), intents = [], fact = {}, word = asked, pin = asked }] of cases)
   test(`the word for an outage is ${isOver ? "taken off" : "left"} where ${what}`, () => {
     const known = facts({
       bootstrapDone: founded,
       machines: [configured("10.0.0.1"), { ...configured("10.0.0.2"), ...fact }],
       intents,
     });
+    const metalSpec = { machines: [{ address: "10.0.0.1" }, { address: "10.0.0.2", version: pin }] };
     const assessed = assess(
       observed({
-        controlPlane: controlPlane(2, { version: asked }, { annotations: { [annotations.approveOutage]: word } }),
+        controlPlane: controlPlane(2, { version: asked, metalSpec }, { annotations: { [annotations.approveOutage]: word } }),
         facts: known,
         looks: { "10.0.0.1": runs(0), "10.0.0.2": second },
       }),

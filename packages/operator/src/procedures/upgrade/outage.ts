@@ -29,7 +29,7 @@ export function outageOf(assessed: Assessment, { declared: { name, role, version
       : "is one of two voters of etcd";
   const happens = `${name} ${is}: while it boots, etcd${isAlone ? ", this operator" : ""} and the Kubernetes API of this cluster are away`;
   const snapshot = assessed.beforeUpgrade?.message;
-  const word = outageWord(assessed.seen);
+  const word = outageWord(assessed.seen, name);
   if ((isOnly && !isAlone) || word.kind === "approved")
     return { kind: "announced", says: `${happens}.${snapshot === undefined ? "" : ` ${snapshot}`}` };
   const said = word.kind === "none" ? "" : ` (it says ${JSON.stringify(word.value)}, which approves nothing of that version)`;
