@@ -8,6 +8,7 @@ import { asPerson } from "./as-person.ts";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
+import { watchQuorum } from "./watch-quorum.ts";
 
 const demo = { namespace: "default", name: "demo" };
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
@@ -222,4 +223,72 @@ describe("in the middle of an upgrade", () => {
       assert.equal(most, 1);
       assert.deepEqual(sentTo(world, sent, "Reboot"), ["10.5.0.2", "10.5.0.3", "10.5.0.1", ...workers]);
     }));
+
+  const etcdOf = (world: Story) => {
+    const [etcd] = world.datacenter.etcdClusters();
+    assert.ok(etcd !== undefined);
+    return etcd;
+  };
+  const leaderOf = (world: Story): string => {
+    const { members, leader } = etcdOf(world);
+    return new URL(members.find(({ id }) => id === leader)?.peerUrl ?? "").hostname;
+  };
+  /** The second control plane is under way, and the first one is done. */
+  const second = (world: Story): Promise<void> =>
+    world.until("the next one is installed", async () => world.sent.includes("Upgrade 10.5.0.3"), 600);
+
+  test("the leader of etcd moves to the next follower between its installation and its boot: it hands over before it boots", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      assert.equal(leaderOf(world), "10.5.0.1");
+      await ask(world, "v1.13.10");
+      await world.until("the first one is installed", async () => world.sent.includes("Upgrade 10.5.0.2"), 600);
+      await asPerson(world, "10.5.0.1", (client) => client.etcdForfeitLeadership({ timeoutMs: 10_000 }));
+      assert.equal(leaderOf(world), "10.5.0.2");
+      assert.ok(!world.sent.includes("Reboot 10.5.0.2"));
+      const before = world.sent.length;
+      await upgraded(world, "v1.13.10");
+      const calls = world.sent.slice(before).filter((call) => call.endsWith(" 10.5.0.2"));
+      assert.deepEqual(calls, ["EtcdForfeitLeadership 10.5.0.2", "Reboot 10.5.0.2"]);
+      for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
+    }));
+
+  test("etcd is full: no control plane boots before its members are defragmented and the alarm is taken back, and it goes on", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      const database = world.datacenter.etcdDatabase(etcdOf(world).key);
+      assert.ok(database !== undefined);
+      await ask(world, "v1.13.10");
+      await second(world);
+      database.fill();
+      await upgraded(world, "v1.13.10");
+      assert.deepEqual(database.alarms(), []);
+      const calls = world.sent.slice(sent);
+      const disarmed = calls.findIndex((call) => call.startsWith("EtcdAlarmDisarm"));
+      assert.equal(calls.filter((call) => call.startsWith("EtcdDefragment")).length, 3);
+      assert.ok(disarmed > 0 && disarmed < calls.indexOf("Reboot 10.5.0.3"), calls.join(", "));
+      for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
+      await world.untilReady(300);
+    }));
+
+  for (const address of ["10.5.0.2", "10.5.0.3"])
+    test(`the data of ${address} go wrong while 10.5.0.3 is installed: it leaves and joins anew before another control plane boots, and the upgrade goes on`, () =>
+      tell({ timings: demoTimings }, async (world) => {
+        const sent = await ready(world);
+        const database = world.datacenter.etcdDatabase(etcdOf(world).key);
+        assert.ok(database !== undefined);
+        await ask(world, "v1.13.10");
+        await second(world);
+        const guard = watchQuorum(world);
+        world.datacenter.machine(address).corruptEtcd();
+        await upgraded(world, "v1.13.10");
+        guard.end();
+        assert.deepEqual(database.alarms(), []);
+        const calls = world.sent.slice(sent);
+        assert.deepEqual(sentTo(world, sent, "EtcdLeaveCluster"), [address]);
+        const left = calls.indexOf(`EtcdLeaveCluster ${address}`);
+        assert.ok(left < calls.indexOf("Reboot 10.5.0.1"), calls.join(", "));
+        assert.deepEqual(sentTo(world, sent, "Upgrade").toSorted(), all);
+        await world.untilReady(300);
+      }));
 });
