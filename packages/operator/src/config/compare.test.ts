@@ -4,6 +4,7 @@ import { generateMachineConfig, patchMachineConfig } from "@talos-operator/talos
 import type { MachineConfigInput } from "@talos-operator/talos";
 import { compareConfigs, routeOf } from "./compare.ts";
 import { renderMachineConfig } from "./render.ts";
+import { SUPPORTED_TALOS } from "./supported-versions.ts";
 
 const secrets: MachineConfigInput["secrets"] = {
   cluster: { id: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", secret: "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB=" },
@@ -126,6 +127,53 @@ test("a configuration keeps the contract it was made for when the machine's Talo
   const made = renderMachineConfig({ ...input, version: "v1.13.9" });
   assert.equal(compare(renderMachineConfig({ ...input, version: "v1.14.0", contract: "1.13" }), made, "v1.14.0").changes.length, 0);
   assert.ok(compare(renderMachineConfig({ ...input, version: "v1.14.0" }), made, "v1.14.0").changes.length > 0);
+});
+
+/** Every hop between minors of which this operator writes configs. */
+const hops = SUPPORTED_TALOS.slice(1).map((to, index) => ({ from: SUPPORTED_TALOS[index] ?? "", to }));
+const release = (contract: string): string => `v${contract}.0`;
+const withoutInstaller = (text: string): string => text.replaceAll(/^.*installer.*$/gm, "");
+const keys = {
+  keys: [
+    { slot: 0, nodeID: {} },
+    { slot: 1, tpm: {} },
+  ],
+};
+const locked = ["state", "ephemeral"].map((name) => ({
+  inside: { [name]: { provider: "luks2", ...keys } },
+  document: { apiVersion: "v1alpha1", kind: "VolumeConfig", name: name.toUpperCase(), encryption: { provider: "luks2", ...keys } },
+}));
+const lockedBy = {
+  "the document v1alpha1": [{ machine: { systemDiskEncryption: Object.assign({}, ...locked.map(({ inside }) => inside)) } }],
+  "documents of volumes": locked.map(({ document }) => document),
+};
+
+describe("disks that are locked are unlocked by the same keys, slots and volumes after a hop", () => {
+  for (const { from, to } of hops)
+    for (const [how, configPatches] of Object.entries(lockedBy))
+      for (const role of ["controlplane", "worker"] as const)
+        test(`from ${from} to ${to}, ${role}, keys in ${how}`, () => {
+          const render = (version: string, pinned?: string): string =>
+            renderMachineConfig({
+              role,
+              clusterName: "demo",
+              endpoint: "https://10.0.0.100:6443",
+              controlPlane: { mode: "metal", version, kubeVersion: "v1.33.6" },
+              machineSpec: { configPatches },
+              version,
+              readBy: undefined,
+              ...(pinned === undefined ? {} : { contract: pinned }),
+              platform: "metal",
+              installDisk: "/dev/sda",
+              addresses: ["10.0.0.1"],
+              secrets,
+            });
+          const before = render(release(from));
+          const after = render(release(to), from);
+          assert.match(before, /luks2/);
+          assert.equal(withoutInstaller(after), withoutInstaller(before));
+          assert.deepEqual(compare(after, before, release(to)).changes, []);
+        });
 });
 
 describe("a machine of Talos 1.14 whose disk nobody wrote down", () => {
