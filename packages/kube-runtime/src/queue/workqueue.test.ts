@@ -74,6 +74,28 @@ describe("workqueue", () => {
     assert.deepEqual(await takeDue(queue), ["a"]);
   });
 
+  for (const jumpMs of [3_600_000, -3_600_000])
+    for (const dates of [
+      [600_000, 300],
+      [600_000, 599_900],
+    ])
+      it(`lets the earlier of two dates win when the wall clock jumps by ${jumpMs} ms between them (${dates.join(", ")})`, async () => {
+        const { time, queue } = start();
+        queue.addAfter("a", dates[0] ?? 0);
+        await time.advance(599_000);
+        time.setClock(time.clock.now() + jumpMs);
+        queue.addAfter("a", dates[1] ?? 0);
+        const earlier = Math.min(1_000, dates[1] ?? 0);
+        await time.advance(earlier - 1);
+        assert.deepEqual(await takeDue(queue), []);
+        await time.advance(1);
+        assert.deepEqual(await takeDue(queue), ["a"]);
+        queue.done("a");
+        await time.advance(3_600_000);
+        assert.deepEqual(await takeDue(queue), [], "the later date must be forgotten");
+        assert.equal(time.pending(), 0);
+      });
+
   it("doubles the backoff of one key from 5 ms, with the upper half random, until it is forgotten", () => {
     const { queue } = start();
     for (let attempt = 0; attempt < 12; attempt += 1) {

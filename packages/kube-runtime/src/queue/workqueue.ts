@@ -19,12 +19,15 @@ import type { WorkPriority, Workqueue, WorkqueueOptions } from "./types.ts";
  */
 
 interface Waiting {
-  /** Clock time of the date, only to tell which of two dates is earlier. */
-  readonly at: number;
   /** The highest of the wishes that this date stands for. */
   priority: WorkPriority;
-  /** Fires at the date; `undefined` once it is due. A timer and not the clock decides, since clocks jump. */
-  timer: ScheduledTimer | undefined;
+  /** The shortest delay that runs. */
+  leastMs: number;
+  /**
+   * One for each wish that may be the earliest: the first that fires is the date. Empty once it is due. Timers and not the clock decide, since clocks jump; each
+   * has a shorter delay than those before it, so they are few.
+   */
+  timers: readonly ScheduledTimer[];
 }
 
 /** An empty queue. Keys are texts, mostly `namespace/name`. */
@@ -47,30 +50,30 @@ export function createWorkqueue(options: WorkqueueOptions): Workqueue {
     if (isClosed) return;
     adds += 1;
     observer?.onAdd?.();
-    const at = clock.now() + delayMs;
     const current = dates.get(key);
-    const isLater = current !== undefined && (current.timer === undefined || current.at <= at);
-    if (isLater) {
+    if (current !== undefined && (isDue(current) || current.leastMs <= delayMs)) {
       // A later date is forgotten with its priority; a wish for now raises what is due already.
-      if (priority === "normal" && (delayMs <= 0 || current.at === at)) raise(key, current);
-      if (delayMs > 0 || current.timer === undefined) return;
-    }
-    if (current?.timer !== undefined) {
-      current.timer.cancel();
-      delayed -= 1;
-    }
-    const date: Waiting = { at, priority: current?.priority === "normal" ? "normal" : priority, timer: undefined };
-    dates.set(key, date);
-    if (delayMs <= 0) {
-      offer(key, date);
+      if (priority === "normal" && (delayMs <= 0 || current.leastMs === delayMs)) raise(key, current);
       return;
     }
-    delayed += 1;
-    date.timer = timers.schedule(delayMs, () => {
-      date.timer = undefined;
-      delayed -= 1;
-      offer(key, date);
-    });
+    const date = current ?? { priority, leastMs: delayMs, timers: [] };
+    if (priority === "normal") date.priority = priority;
+    dates.set(key, date);
+    if (delayMs <= 0) {
+      fall(key, date);
+      return;
+    }
+    if (isDue(date)) delayed += 1;
+    date.leastMs = delayMs;
+    date.timers = [...date.timers, timers.schedule(delayMs, () => fall(key, date))];
+  }
+
+  /** The date is now. */
+  function fall(key: string, date: Waiting): void {
+    if (!isDue(date)) delayed -= 1;
+    for (const timer of date.timers) timer.cancel();
+    date.timers = [];
+    offer(key, date);
   }
 
   function raise(key: string, date: Waiting): void {
@@ -123,7 +126,7 @@ export function createWorkqueue(options: WorkqueueOptions): Workqueue {
       held.delete(key);
       observer?.onDone?.(ageOf(hand.since));
       const date = dates.get(key);
-      if (!isClosed && date !== undefined && date.timer === undefined) offer(key, date);
+      if (!isClosed && date !== undefined && isDue(date)) offer(key, date);
     },
     stats() {
       const oldest = ready.oldestSince();
@@ -142,11 +145,15 @@ export function createWorkqueue(options: WorkqueueOptions): Workqueue {
     },
     close() {
       isClosed = true;
-      for (const date of dates.values()) date.timer?.cancel();
+      for (const timer of [...dates.values()].flatMap((date) => date.timers)) timer.cancel();
       dates.clear();
       delayed = 0;
       ready.clear();
       for (const taker of takers.splice(0)) taker(undefined);
     },
   };
+}
+
+function isDue({ timers }: Waiting): boolean {
+  return timers.length === 0;
 }
