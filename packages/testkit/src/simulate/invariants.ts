@@ -229,6 +229,8 @@ export function createInvariants(input: InvariantsInput): Invariants {
       if (effect === "K2" && longAgo(stage.newerRecordSince)) report("S33", "the record of a newer release was written");
       // One that is empty and that nobody's cluster holds any more needs no word.
       if (effect === "T2" && address !== undefined && (stage.approved.has(address) || stage.reinstalled.has(address))) stage.allowed += 1;
+      // A member with wrong data gives up the leadership, leaves etcd and boots to join anew, whoever asked for what beside it.
+      if (isOf(effect, "T6", "T7", "T11") && address !== undefined && stage.corrupted.has(address)) stage.allowed += 1;
       if (address !== undefined) disturbances.tookEffect(effect, address, request, detail);
       installations.look();
     },

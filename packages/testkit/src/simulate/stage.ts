@@ -28,7 +28,7 @@ export interface Stage {
   isManagementLost: boolean;
   /** Configurations that a machine may take once more, because it lost the first one. */
   mayRepeat: number;
-  /** Configurations that machines took because a person allowed it, or because they lost what they had. */
+  /** What machines were sent because a person allowed it, or because they lost what they had: configurations, and the way of a member with wrong data out of etcd. */
   allowed: number;
   /** Takes away what else names the machines: called before a person lets any of them go, for whoever comes next may have it at once. */
   readonly beforeLettingGo: Set<() => Promise<void>>;

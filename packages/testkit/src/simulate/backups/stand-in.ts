@@ -79,7 +79,8 @@ const LOOK_MS = 1_000;
 const TIMEOUT_MS = 10 * 60_000;
 /** A worker that fell silent is given up so long after its time. */
 const GRACE_MS = 60_000;
-const MOST_BYTES = 64 * 1024 * 1024;
+/** As much as etcd may hold: one that was full keeps half a gibibyte of content after its defragmentation. */
+const MOST_BYTES = 8 * 2 ** 30;
 
 /** What a worker says of a backup that is not as it was. */
 const tamperedReasons: ReadonlySet<string> = new Set(["proof-failed", "backup-missing", "manifest-refused"]);
