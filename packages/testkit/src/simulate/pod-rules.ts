@@ -4,12 +4,12 @@ import type { Datacenter } from "@talos-operator/simulator";
 import { nodeType, podType } from "../world/kinds.ts";
 import type { EffectId } from "./effects.ts";
 import type { Report } from "./invariants.ts";
+import { nodeAt, type Located } from "./node-at.ts";
 import type { Stage } from "./stage.ts";
 
 type Pod = KubeObject & { readonly spec?: { readonly nodeName?: string } };
-type Node = KubeObject & {
+type Node = Located & {
   readonly spec?: { readonly unschedulable?: boolean; readonly taints?: readonly { readonly effect: string }[] };
-  readonly status?: { readonly addresses?: readonly { readonly address: string }[] };
 };
 
 /** `ApplyConfigurationRequest.mode` that reboots whatever the change is. */
@@ -69,7 +69,7 @@ export function createPodRules(
     if (silentSince !== undefined && now() - silentSince >= DRAIN_TIMEOUT_MS) return;
     if (client === undefined || stage.desired === undefined || !state.kubernetes.isNodeReady || state.goneSince !== undefined) return;
     const { items: nodes } = await client.resource<Node>(nodeType).list();
-    const node = nodes.find((one) => one.status?.addresses?.some((own) => own.address === address) === true)?.metadata?.name;
+    const node = nodeAt(nodes, address)?.metadata?.name;
     const { items: pods } = await client.resource<Pod>(podType).list();
     // The operator's own pod stays where no other Node takes it.
     const isStuck =
