@@ -1,4 +1,4 @@
-import { nodeOf } from "../workload/seen-node.ts";
+import { nodeNamedBy } from "../workload/seen-node.ts";
 import type { Assessment } from "../model/assessment.ts";
 import type { MachineName } from "../model/machine.ts";
 
@@ -8,10 +8,10 @@ import type { MachineName } from "../model/machine.ts";
  */
 export function isPodTaken({ machines, seen }: Assessment, name: MachineName): boolean {
   const nodes = seen.nodes?.nodes;
-  return machines.some(({ declared, fact, isMember, isReady }) => {
+  return machines.some(({ declared, look, fact, isMember, isReady }) => {
     if (declared.name === name || !isMember || !isReady) return false;
     if (nodes === undefined || fact === undefined) return true;
-    const node = nodeOf(nodes, fact);
+    const node = nodeNamedBy(nodes, look, fact);
     return node !== undefined && node.isSchedulable !== false;
   });
 }

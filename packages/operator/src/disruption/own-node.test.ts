@@ -66,3 +66,12 @@ test("pods are taken by another machine that is ready, and whose own Node takes 
   const down = { "10.0.0.2": silent, "10.0.0.3": running(member(2, 3), { ready: false, nodeName: "node-3" }) };
   assert.equal(isPodTaken(clones(undefined, { looks: down }), name(1)), false);
 });
+
+test("of a machine that was installed anew the Node counts that it names itself, and not the one that it left behind", () => {
+  const open = { name: "node-2" };
+  const closed = { name: "node-2", isSchedulable: false };
+  const former = { name: "former", addresses: ["10.0.0.2"], isReady: false };
+  const looks = { "10.0.0.3": silent };
+  assert.equal(isPodTaken(clones(undefined, { looks, nodes: [{}, open, former] }), name(1)), true);
+  assert.equal(isPodTaken(clones(undefined, { looks, nodes: [{}, closed, former] }), name(1)), false);
+});

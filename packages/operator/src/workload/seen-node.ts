@@ -2,6 +2,7 @@ import { OPERATOR_GROUP, canonicalAddress } from "@talos-operator/api";
 import { isVendorUuid } from "../assess/identity.ts";
 import { onceFor } from "../assess/once.ts";
 import type { NodeObject, Taint } from "./kinds.ts";
+import type { Look } from "../model/look.ts";
 import type { NodeOwner, SeenNode } from "../model/workload.ts";
 
 /** Annotation on a Node that we cordoned, so that exactly our own cordon is taken off again, whoever leads by then. Value: for what it was done. */
@@ -62,6 +63,12 @@ export function nodeOf(nodes: readonly SeenNode[], owner: NodeOwner): SeenNode |
   if (fitting.length <= 1) return only;
   const there = fitting.filter((node) => node.addresses.includes(address));
   return there.length === 1 ? there[0] : undefined;
+}
+
+/** The Node that a machine names itself, or else the one that fits: a machine that was installed anew has another one, and its former one stands at the same address. */
+export function nodeNamedBy(nodes: readonly SeenNode[], look: Look, owner: NodeOwner): SeenNode | undefined {
+  const own = look.kind === "running" ? look.nodeName : undefined;
+  return (own === undefined ? undefined : nodes.find(({ name }) => name === own)) ?? nodeOf(nodes, owner);
 }
 
 /** Those of the machines that the Node fits, in their order. */

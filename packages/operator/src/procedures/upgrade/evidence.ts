@@ -4,7 +4,7 @@ import { isSameBuild, isSameVersion } from "../../effects/demand-talos.ts";
 import { withoutAwaited } from "../../report/awaited-network.ts";
 import { GOING_STAGES } from "../../assess/quorum.ts";
 import { machineFact } from "../../record/facts.ts";
-import { nodeOf } from "../../workload/seen-node.ts";
+import { nodeNamedBy } from "../../workload/seen-node.ts";
 import { troubleOf } from "../configure/config-probe.ts";
 import { areNodesTold, areNodesToldSince, NODES_UNTOLD } from "./look-again.ts";
 import { letGoWords } from "./misfit.ts";
@@ -120,9 +120,7 @@ function wellness(assessed: Assessment, intent: UpgradeIntent, machine: SeenMach
   const { nodes } = assessed.seen;
   // Without a client of the cluster's own API nobody sees Nodes.
   if (nodes === undefined || fact === undefined) return { kind: "well", bootId };
-  // One that was installed anew has another Node, and its former one stands at the same address.
-  const node =
-    nodes.nodes === undefined ? undefined : (nodes.nodes.find(({ name }) => name === look.nodeName) ?? nodeOf(nodes.nodes, fact));
+  const node = nodes.nodes === undefined ? undefined : nodeNamedBy(nodes.nodes, look, fact);
   const isShown = node?.osImage?.includes(intent.talosVersion) === true;
   // It is as well as it can tell itself: an API that is out of reach is no fault of its Talos.
   const isTold = areNodesToldSince(assessed, intent.at) && ((isShown && node.isReady) || areNodesTold(assessed));
