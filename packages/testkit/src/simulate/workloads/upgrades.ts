@@ -122,14 +122,18 @@ function isQuarantined(world: EditableWorld, version: string): boolean {
   return record?.spec?.quarantine?.some((row) => row.version === version) === true;
 }
 
+/** Its etcd writes what the one before does not read: the only member that ran it stays with it, and a person has to help. */
+const NO_WAY_BACK_ALONE = "v1.14.0";
+
 /** A version does not work: one machine tries it, and the cluster goes on with the one before. */
 export const upgradeBrokenVersion: Workload = {
   name: "upgrade-broken-version",
   about: "a Talos is asked for that does not work: one machine gets it and comes back to the one before, and no other is touched",
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3, 5], workers: [0, 1, 2, 3], versions: ways.slice(0, 3) }),
-  steps: ({ talosVersion }, random) => {
+  steps: ({ talosVersion, controlPlanes }, random) => {
     const target = targetOf(talosVersion);
-    const fault = faults[Math.floor(random.fraction() * faults.length)] ?? faults[0];
+    const possible = controlPlanes === 1 && target === NO_WAY_BACK_ALONE ? faults.slice(1) : faults;
+    const fault = possible[Math.floor(random.fraction() * possible.length)] ?? faults[1];
     let most = 0;
     const taints = createTaintLook();
     const isBack = (world: EditableWorld): boolean => {
