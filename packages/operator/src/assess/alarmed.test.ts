@@ -48,7 +48,8 @@ describe("an alarm of etcd", () => {
     ["something in its own words", { alarms: ["a", "etcdserver: too old"], raised: [fullOf(id)] }, "unknown"],
   ] as const)
     test(`${what}: ${want}`, () => {
-      const { beneath, corrupt } = beneathAlarms([{ etcd: { localMember: id, ...etcd } }], view);
+      const { beneath, corrupt, isOnlyFull } = beneathAlarms([{ etcd: { localMember: id, ...etcd } }], view);
+      assert.equal(isOnlyFull === true, what === "nothing" || what === "files that are full");
       assert.equal(beneath !== undefined ? "full" : corrupt === undefined ? "unknown" : `wrong: ${corrupt.members.join()}`, want);
       if (corrupt !== undefined)
         assert.deepEqual([corrupt.view.healthy, corrupt.view.voters.map(({ isHealthy }) => isHealthy)], [1, [false, true]]);

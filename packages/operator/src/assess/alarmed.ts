@@ -32,7 +32,10 @@ const NOBODY = /^0*$/;
  * What is left of etcd beneath its alarms, for whoever cures them. Pure. Nothing where a member complains of what nobody knows, or data differ without a majority: no
  * member is the wrong one then. An alarm outlives its member; of one that etcd lists no more nothing is left to cure.
  */
-export function beneathAlarms(telling: readonly Pick<TellingMember, "etcd">[], view: EtcdQuorum): Pick<EtcdDoubt, "beneath" | "corrupt"> {
+export function beneathAlarms(
+  telling: readonly Pick<TellingMember, "etcd">[],
+  view: EtcdQuorum,
+): Pick<EtcdDoubt, "beneath" | "corrupt" | "isOnlyFull"> {
   const isKnown = telling.every(
     ({ etcd: { alarms = [], raised = [] } }) => alarms.length <= raised.length && raised.every(({ kind }) => kind !== "unknown"),
   );
@@ -40,7 +43,7 @@ export function beneathAlarms(telling: readonly Pick<TellingMember, "etcd">[], v
   const wrong = raisedBy(telling).flatMap(({ kind, member }) => (kind === "corrupt" ? [member] : []));
   if (wrong.some((id) => NOBODY.test(id))) return {};
   const members = wrong.filter((id) => view.members.some((member) => member.id === id));
-  if (members.length === 0) return { beneath: view };
+  if (members.length === 0) return { beneath: view, isOnlyFull: wrong.length === 0 };
   const voters = view.voters.map((voter) => (members.includes(voter.id) ? { ...voter, isHealthy: false } : voter));
   return { corrupt: { members, view: { ...view, voters, healthy: voters.filter(({ isHealthy }) => isHealthy).length } } };
 }

@@ -16,7 +16,7 @@ import { identityOf } from "./identity.ts";
 import { idleCordons, leftNodes } from "./node-owners.ts";
 import { planMachines } from "../procedures/join/plan.ts";
 import { planMembership } from "../procedures/remove/plan.ts";
-import { etcdMembership, settled } from "./quorum.ts";
+import { besideFull, etcdMembership, settled } from "./quorum.ts";
 import { once } from "./once.ts";
 import { strayMembers } from "./stray-members.ts";
 import { planStrays } from "../procedures/strays/plan-strays.ts";
@@ -101,7 +101,8 @@ function plansOf(seen: Observed, facts: ClusterFacts | undefined, of: () => Asse
 }
 
 /** Members that are nobody's, where the members agree on who there is. */
-function straysOf({ seen, etcdMembership: view }: Assessment, facts: ClusterFacts): readonly StrayMember[] | undefined {
+function straysOf({ seen, etcdMembership }: Assessment, facts: ClusterFacts): readonly StrayMember[] | undefined {
+  const view = besideFull(etcdMembership);
   return facts.bootstrapDone === undefined || view.kind === "unsafe" ? undefined : strayMembers(seen, facts, view);
 }
 

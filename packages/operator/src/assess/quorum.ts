@@ -114,6 +114,16 @@ export function despiteFull(view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoub
   return view.kind === "unsafe" ? (view.beneath ?? view) : view;
 }
 
+/**
+ * The same for whoever brings the voters back to their number, and thereby lets one of them be defragmented: without space etcd takes changes of its members, for they are
+ * no writes. Not where an alarm tells of data, be it of a member that is gone.
+ *
+ * @see etcd v3.6.14 `server/etcdserver/apply/quota.go` applierV3Capped
+ */
+export function besideFull(view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+  return view.kind === "unsafe" && view.isOnlyFull === true ? (view.beneath ?? view) : view;
+}
+
 /** What is left when one member counts as gone. */
 export interface Projection {
   readonly isSafe: boolean;

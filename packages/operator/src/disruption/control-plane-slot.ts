@@ -1,7 +1,7 @@
 import { controlPlaneIntent, snapshotStands } from "../record/facts.ts";
 import { elapsedMs } from "../elapsed.ts";
 import { isReadyNode } from "../assess/machine-state.ts";
-import { despiteCorrupt, despiteFull, projectWithout, settled } from "../assess/quorum.ts";
+import { besideFull, despiteCorrupt, despiteFull, projectWithout, settled } from "../assess/quorum.ts";
 import { outageWord } from "./approved-outage.ts";
 import { rankOf } from "./reasons.ts";
 import type { Disruption } from "./reasons.ts";
@@ -141,8 +141,9 @@ function heldBySnapshot(
   return hasVote ? { kind: "before-risk", machine, snapshot: beforeRisk } : undefined;
 }
 
-/** Only who cures an alarm goes on beneath it. */
+/** Only who cures an alarm goes on beneath it, and who takes dead members away while files are full: their number may be what the cure waits for. */
 function readFor(why: Disruption, view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+  if (why === "replace") return besideFull(view);
   return why === "cure" ? despiteFull(view) : why === "renew" ? despiteCorrupt(view) : view;
 }
 

@@ -1,5 +1,6 @@
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../errors.ts";
+import { besideFull } from "../assess/quorum.ts";
 import { withEtcd, withFacts } from "../planning/afterwards-machines.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { factsOf, intentOn, machineFact, withoutIntent } from "../record/facts.ts";
@@ -47,7 +48,7 @@ export const removeMember = defineSend("RemoveMember", {
   before: { unpaused },
   checks: {
     sameWitness: ({ action: { via }, client, effects }) => demandMachine(client, via.machine, via.ifUuid, effects.signal, effects.facts()),
-    ...quorumWithout<RemoveMember>("leaves", ({ machine, memberId }) => ({ machine, memberId })),
+    ...quorumWithout<RemoveMember>("leaves", ({ machine, memberId }) => ({ machine, memberId }), besideFull),
     notShown: async (connected) => {
       const { machine, memberId } = connected.action;
       const { answers } = await connected.ask(membersNow);

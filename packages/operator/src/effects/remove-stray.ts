@@ -2,6 +2,7 @@ import { talosControlPlaneResource, talosMachineResource } from "@talos-operator
 import type { TalosControlPlane, TalosMachine } from "@talos-operator/api";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
 import { EffectError } from "../errors.ts";
+import { besideFull } from "../assess/quorum.ts";
 import { strayMembers } from "../assess/stray-members.ts";
 import { isHandMade } from "../spec/hand-made.ts";
 import { withEtcd, withFacts } from "../planning/afterwards-machines.ts";
@@ -61,10 +62,11 @@ export const removeStray = defineSend("RemoveStray", {
   retry,
   checks: {
     sameMachine,
-    ...quorumWithout<RemoveStray>("leaves", ({ machine, memberId }) => ({ machine, memberId })),
+    ...quorumWithout<RemoveStray>("leaves", ({ machine, memberId }) => ({ machine, memberId }), besideFull),
     nobodys: async (connected) => {
       const { memberId } = connected.action;
-      const { seen, view } = await connected.ask(membersNow);
+      const { seen, view: told } = await connected.ask(membersNow);
+      const view = besideFull(told);
       if (view.kind === "unsafe") return;
       const stray = strayMembers(seen, connected.effects.facts(), view).find(({ member }) => member.id === memberId);
       if (stray === undefined || stray.mayBeOf !== undefined || stray.isForgotten === true)

@@ -179,6 +179,21 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
   ["boots a control plane under its intent", {}, [withOpen(open(cp(1))), boot(cp(1))], undefined],
   ["wipes one that left", leaver, [withOpen(open(cp(3), "Reset")), wipe(cp(3))], undefined],
   ["removes the member of a dead one", dead, [withOpen(open(cp(3), "RemoveMember", { memberId: id(3) })), removal(3)], undefined],
+  ...(["no-space", "corrupt", "unknown"] as const).map(
+    (kind) =>
+      [
+        `removes the member of a dead one while an alarm stands: ${kind}`,
+        { ...dead, looks: { ...alarmedBy(kind).looks, "10.0.0.3": silent } },
+        [withOpen(open(cp(3), "RemoveMember", { memberId: id(3) })), removal(3)],
+        kind === "no-space" ? undefined : "S10",
+      ] as const,
+  ),
+  [
+    "removes the member of a dead one while an alarm tells of wrong data of one that is gone",
+    { ...dead, looks: { ...wrongAt(9).looks, "10.0.0.3": silent } },
+    [withOpen(open(cp(3), "RemoveMember", { memberId: id(3) })), removal(3)],
+    "S10",
+  ],
   ["boots a worker and a control plane", {}, [withOpen(open(cp(1)), open(wk(1))), boot(cp(1)), boot(wk(1))], undefined],
   [
     "hands over what one of two leads that leaves",

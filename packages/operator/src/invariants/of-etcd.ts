@@ -8,7 +8,8 @@ import { isClusterGoing, machineOf, onControlPlanes } from "./pass.ts";
 import type { DisruptiveAction, Pass, PassInvariant } from "./pass.ts";
 import type { Action } from "../model/effect.ts";
 import type { EtcdDoubt, EtcdQuorum } from "../model/etcd.ts";
-import type { Look } from "../model/look.ts";
+import type { Look, SeenAlarm } from "../model/look.ts";
+import type { Observed } from "../model/observation.ts";
 import type { MachineName } from "../model/machine.ts";
 
 type Removal = Extract<Action, { readonly kind: "RemoveMember" | "RemoveStray" }>;
@@ -31,11 +32,20 @@ function leaves(action: DisruptiveAction): boolean {
   return leaving.has(action.kind);
 }
 
-/** Only who cures an alarm goes on beneath it. */
-function readFor(kind: DisruptiveAction["kind"], view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
+/** Only who cures an alarm goes on beneath it, and who takes dead members away where files that are full are all of it. */
+function readFor({ seen, etcdMembership: view }: Pass["assessed"], kind: DisruptiveAction["kind"]): EtcdQuorum | EtcdDoubt {
   if (kind === "DefragmentMember") return despiteFull(view);
   if (kind === "ReplaceMember") return despiteCorrupt(view);
+  if (kind === "RemoveMember" || kind === "RemoveStray")
+    return raisedIn(seen).every((alarm) => alarm.kind === "no-space") ? despiteFull(view) : view;
   return kind === "RejoinEtcd" ? despiteAlarms(view) : view;
+}
+
+/** The alarms that any control plane tells of. */
+function raisedIn(seen: Observed): readonly SeenAlarm[] {
+  return raisedBy(
+    controlPlanesOf(seen).flatMap(({ look }) => (look.kind === "running" && look.etcd !== undefined ? [{ etcd: look.etcd }] : [])),
+  );
 }
 
 /** It carries nothing of etcd: its process does not run, or it is not healthy where no other control plane is known. */
@@ -50,7 +60,7 @@ function isIdle({ seen, byName }: Pass["assessed"], name: MachineName): boolean 
 function quorumLost({ assessed, after }: Pass, action: DisruptiveAction): string | undefined {
   const name = machineOf(action);
   if (action.kind === "RollBackTalos" && isIdle(assessed, name)) return undefined;
-  const view = readFor(action.kind, assessed.etcdMembership);
+  const view = readFor(assessed, action.kind);
   if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
   const look = assessed.byName.get(name)?.look;
   const member = "memberId" in action ? action.memberId : look?.kind === "running" ? look.etcd?.localMember : undefined;
@@ -199,7 +209,8 @@ export const ofEtcd: readonly PassInvariant[] = [
     broken(pass) {
       const [first] = removals(pass);
       if (first === undefined) return undefined;
-      const { machines, etcdMembership: view } = pass.assessed;
+      const { machines } = pass.assessed;
+      const view = readFor(pass.assessed, first.kind);
       if (!machines.some(({ declared }) => declared.role === "controlplane"))
         return `member ${first.memberId} is to be removed, and no control plane is listed`;
       if (view.kind === "unsafe") return `member ${first.memberId} is to be removed, and etcd's members do not agree`;

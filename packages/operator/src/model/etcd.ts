@@ -64,9 +64,11 @@ export interface EtcdDoubt {
   readonly message: string;
   /**
    * What the members say nevertheless, where nothing is in the way but files that are full, or an alarm of corrupt data that outlived its member: what frees space and takes
-   * the alarm back goes by it, and nothing else does.
+   * the alarm back goes by it, and, where files that are full are all of it, what restores the number of voters.
    */
   readonly beneath?: EtcdQuorum;
+  /** Files that are full are all of it: etcd refuses what would be written, and takes changes of its members. */
+  readonly isOnlyFull?: boolean;
   /** The same where members with other data than the majority are all that is in the way: their replacement goes by it, and nothing else does. */
   readonly corrupt?: CorruptEtcd;
 }

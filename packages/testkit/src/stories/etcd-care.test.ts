@@ -6,6 +6,7 @@ import type { EtcdDatabase } from "@talos-operator/simulator";
 import { Interruption } from "./interruption.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
+import { watchQuorum } from "./watch-quorum.ts";
 
 const at = (...numbers: readonly number[]): readonly string[] => numbers.map((n) => `10.5.0.${n}`);
 
@@ -158,6 +159,62 @@ describe("an alarm that comes when a control plane is about to leave", () => {
         assert.deepEqual(databaseOf(world).alarms(), []);
       });
     });
+});
+
+describe("an etcd that is full while control planes are away", () => {
+  const members = (world: Story): string =>
+    (world.datacenter.etcdClusters()[0]?.members ?? [])
+      .filter(({ isLearner }) => !isLearner)
+      .map(({ peerUrl }) => new URL(peerUrl).hostname)
+      .toSorted()
+      .join();
+  const list = (world: Story, addresses: readonly string[]): Promise<unknown> => {
+    const spec = { controlPlane: { metalSpec: { machines: addresses.map((address) => ({ address })) } } };
+    return world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec } });
+  };
+  const withQuorum = async (world: Story, act: () => Promise<void>): Promise<void> => {
+    const guard = watchQuorum(world);
+    try {
+      await act();
+    } finally {
+      guard.end();
+    }
+  };
+  const word = async (world: Story): Promise<string | undefined> =>
+    /approve-reprovision: (\S+)/.exec((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "")?.[1];
+
+  test("one of three that got another disk joins anew first, for only then may another one be defragmented", () =>
+    ready(3, async (world) => {
+      const replaced = world.datacenter.machine("10.5.0.3");
+      replaced.powerOff();
+      replaced.replaceDisk();
+      databaseOf(world).fill();
+      replaced.powerOn();
+      await withQuorum(world, async () => {
+        await world.until("asked for", async () => (await word(world)) !== undefined, 300);
+        await world.time.advance(120_000);
+        assert.deepEqual([sentTo(world, "EtcdDefragment"), members(world)], [[], at(1, 2, 3).join()]);
+        await world.annotate(kinds.controlPlane, annotations.approveReprovision, await word(world));
+        await healed(world);
+      });
+      assert.equal(new Set(sentTo(world, "EtcdDefragment")).size, 3);
+      assert.equal(members(world), at(1, 2, 3).join());
+    }));
+
+  for (const [what, before, dead, after] of [
+    ["one of three", 3, [3], at(1, 2, 4)],
+    ["two of five", 5, [4, 5], at(1, 2, 3)],
+  ] as const)
+    test(`${what}, dead and taken off the list, leave etcd under the alarm, and it heals by itself`, () =>
+      ready(before, async (world) => {
+        for (const address of at(...dead)) world.datacenter.machine(address).powerOff();
+        databaseOf(world).fill();
+        await withQuorum(world, async () => {
+          await list(world, after);
+          await healed(world);
+        });
+        assert.equal(members(world), after.join());
+      }));
 });
 
 describe("a member whose file has more free pages than content", () => {

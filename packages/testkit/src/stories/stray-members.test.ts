@@ -56,6 +56,17 @@ async function cleaned(world: Story): Promise<void> {
 }
 
 describe("a member of etcd that belongs to no machine", () => {
+  test("and is away, is removed although etcd is full: only then may another one be defragmented", () =>
+    ready({}, async (world) => {
+      await addByHand(world);
+      world.datacenter.machine(STRANGER).powerOff();
+      const [etcd] = world.datacenter.etcdClusters();
+      const database = world.datacenter.etcdDatabase(etcd?.key ?? "");
+      database?.fill();
+      await cleaned(world);
+      assert.deepEqual([members(world), removals(world).length, database?.alarms()], [at(1, 2, 3), 1, []]);
+    }));
+
   for (const kind of ["voter", "learner"] as const)
     test(`a ${kind} that was added by hand is named, and removed once it was seen twice, minutes apart`, () =>
       ready({}, async (world) => {

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running, worker } from "../../testing/builders.ts";
 import { joinHindrance } from "./joins.ts";
-import type { Look } from "../../model/look.ts";
+import type { Look, SeenAlarm } from "../../model/look.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 
 const HOUR = 3_600_000;
@@ -67,6 +67,33 @@ test("a control plane that was wiped takes the place of the member at its addres
   assert.equal(hindranceAt("10.0.0.2"), undefined);
   assert.match(hindranceAt("10.0.0.4", { machines: [configured("10.0.0.1"), configured("10.0.0.3")] }) ?? "", /cp-2 is away/);
 });
+
+const fullOf: SeenAlarm = { member: "0000000000000001", kind: "no-space" };
+const corrupt: SeenAlarm = { member: "0000000000000001", kind: "corrupt" };
+const alarms: readonly (readonly [what: string, count: number, away: readonly number[], alarm: SeenAlarm, holds: boolean])[] = [
+  ["full, and one of three voters is to be its own", 3, [2], fullOf, false],
+  ["full, and one of five voters is to be its own", 5, [2], fullOf, true],
+  ["full, with three voters, all of them there", 3, [], fullOf, true],
+  ["full, with two voters", 2, [], fullOf, false],
+  ["full, with a single voter", 1, [], fullOf, true],
+  ["of data that differ, and one of three voters is to be its own", 3, [2], corrupt, true],
+  ["of data that differed, with two voters", 2, [], { ...corrupt, member: "00000000000000aa" }, true],
+];
+for (const [what, count, away, alarm, holds] of alarms)
+  test(`a control plane ${holds ? "does not join" : "joins"} an etcd that is ${what}`, () => {
+    const at = (n: number): string => `10.0.0.${n}`;
+    const joining = away[0] ?? count + 1;
+    const voters = Array.from({ length: count }, (_, index) => index + 1);
+    const told = (n: number): Look => running({ ...member(n - 1, count), alarms: ["x"], raised: [alarm] });
+    const known = facts({ bootstrapDone: founded, machines: voters.map((n) => configured(at(n))) });
+    const looks = Object.fromEntries([...voters.map((n) => [at(n), told(n)] as const), [at(joining), inMaintenance(at(joining))] as const]);
+    const seen = observed({ controlPlane: controlPlane(Math.max(count, joining)), looks, facts: known });
+    const next = seen.machines.find(({ declared }) => declared.address === at(joining));
+    assert.ok(next !== undefined);
+    const hindrance = joinHindrance(assess(seen), known, { ...next, look: inMaintenance(at(joining), { spki: "of another boot" }) });
+    assert.equal(hindrance !== undefined, holds, hindrance);
+    if (holds && alarm === fullOf) assert.match(hindrance ?? "", /raises an alarm/);
+  });
 
 test("a member that is away and that no machine is known to have is named with the ways out", () => {
   const looks = { "10.0.0.1": running(member(0, 3)), "10.0.0.3": running(member(2, 3)), "10.0.0.4": inMaintenance("10.0.0.4") };

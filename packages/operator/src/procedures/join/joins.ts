@@ -1,4 +1,5 @@
 import { silentForMs } from "../../looking/look.ts";
+import { besideFull, settled } from "../../assess/quorum.ts";
 import { stateOf } from "../../assess/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { onceFounderShows } from "../bootstrap/hidden-founder.ts";
@@ -31,10 +32,10 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   }
   const open = controlPlaneIntent(facts);
   if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
-  const all = assessed.etcdMembership;
+  const all = besideFull(assessed.etcdMembership);
   const before = seen.machines.find((other) => other.declared.name !== name && isJoining(seen, facts, all, other));
   if (before !== undefined) return `${name} joins after ${before.declared.name} (${stateOf(before)}) has joined.`;
-  const view = assessed.etcd;
+  const view = settled(curedFirst(all) ? assessed.etcdMembership : all);
   if (view.kind === "unsafe") return `${name} joins once etcd is settled: ${view.message}.`;
   // A machine that was wiped replaces its own dead member by itself; which one that is a record that was made anew may not say.
   const own = memberOf(seen, view.members, facts, machineFact(facts, name) ?? machine.declared)?.id;
@@ -55,6 +56,13 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
       : ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
   );
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map(machineOf).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
+}
+
+/**
+ * An etcd that is full is cured first wherever one of its voters may be down for it. Where none may, one voter more is what its cure waits for, and to join writes nothing.
+ */
+function curedFirst(view: EtcdQuorum | EtcdDoubt): boolean {
+  return view.kind === "unsafe" || view.voters.length === 1 || view.healthy > view.needed;
 }
 
 /** Pools list odd numbers only; a TalosMachine that a person makes beside them could make one even. */

@@ -1,4 +1,5 @@
 import { rememberedAs } from "../../effects/define.ts";
+import { besideFull } from "../../assess/quorum.ts";
 import { forfeitLeadership } from "../../effects/forfeit-leadership.ts";
 import { leaveEtcd } from "../../effects/leave-etcd.ts";
 import { removeMember } from "../../effects/remove-member.ts";
@@ -10,10 +11,11 @@ import type { ClusterFacts, IntentFact } from "../../model/record.ts";
 
 /**
  * Lets an open removal of a control plane go that only waits for an alarm of etcd to go: the cure of the alarm waits for the removal to end, and neither would ever
- * happen. Only when nothing that was sent under it can arrive any more, so that nobody is disturbed beside it; after the cure it is begun anew.
+ * happen; the removal of a dead member goes on while files are full, and waits for other alarms. Only when nothing that was sent under it can arrive any more, so that nobody is disturbed beside it; after the cure it is begun anew.
  */
 export function orGivenUp(assessed: Assessment, facts: ClusterFacts, intent: IntentFact, step: RemovalStep): RemovalStep {
-  const { seen, etcdMembership: view } = assessed;
+  const { seen } = assessed;
+  const view = intent.what === "RemoveMember" ? besideFull(assessed.etcdMembership) : assessed.etcdMembership;
   const waits = step.facts === facts && step.actions.length === 0;
   if (!waits || view.kind === "known" || view.code !== "alarm" || seen.now < arrivesUntil(assessed, intent)) return step;
   return closed(seen, facts, intent, "GaveWay", `Nothing of it can arrive any more, and etcd is cured first: ${view.message}.`);

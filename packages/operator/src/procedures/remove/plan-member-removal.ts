@@ -1,6 +1,6 @@
 import { machineFact, withDecisions, withIntent } from "../../record/facts.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
-import { projectWithout } from "../../assess/quorum.ts";
+import { besideFull, projectWithout } from "../../assess/quorum.ts";
 import { closed, isShown, LATE_MS, listed, memberOf, waits } from "./removal.ts";
 import { memberHeld } from "./removal-held.ts";
 import { isMadeAnew, isOnlyTold } from "../../observe/told-machines.ts";
@@ -30,7 +30,7 @@ export function removeMember(assessed: Assessment, facts: ClusterFacts, fact: Ma
       "ConfirmationRequired",
       `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so no member of etcd is removed. Correct or remove it.`,
     );
-  const view = assessed.etcdMembership;
+  const view = besideFull(assessed.etcdMembership);
   if (view.kind === "unsafe")
     return say("WaitingForQuorum", `The member of ${fact.name} is removed once etcd's other members agree: ${view.message}.`);
   const member = memberOf(seen, view.members, facts, fact);
@@ -69,7 +69,7 @@ export function pursueRemoval(assessed: Assessment, facts: ClusterFacts, intent:
     actions: [],
     removals: [waits(fact, reason, message)],
   });
-  const view = assessed.etcdMembership;
+  const view = besideFull(assessed.etcdMembership);
   if (view.kind === "unsafe")
     return say("WaitingForQuorum", `The member of ${fact.name} is removed once etcd's other members agree: ${view.message}.`);
   if (!listed(view, memberId))
@@ -118,7 +118,7 @@ export function ghostsOf(assessed: Assessment, facts: ClusterFacts): readonly Ma
   // A machine that was taken in again has a member of its own, and a fact that is not released.
   const released = facts.machines.filter((fact) => fact.releasedAt !== undefined && (fact.memberId !== undefined || wasTold(fact)));
   if (released.length === 0) return [];
-  const view = assessed.etcdMembership;
+  const view = besideFull(assessed.etcdMembership);
   if (view.kind === "unsafe") return [];
   return released.filter((fact) => {
     const memberId = fact.memberId ?? memberOf(seen, view.members, facts, fact)?.id;

@@ -3,6 +3,7 @@ import type { DeletionPolicy, TalosWorker } from "@talos-operator/api";
 import { machineFact, mayHoldConfig, withDecisions, withMachine, withoutIntent } from "../../record/facts.ts";
 import { stateOf } from "../../assess/machine-state.ts";
 import { wordFor } from "../../assess/identity.ts";
+import { besideFull } from "../../assess/quorum.ts";
 import { compareIdentity } from "../../observe/proven-look.ts";
 import type { EtcdMember, Look } from "../../model/look.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../../model/record.ts";
@@ -157,7 +158,7 @@ export function hostOf(url: string): string | undefined {
 export function memberListed(assessed: Assessment, facts: ClusterFacts, fact: MachineFact): boolean | undefined {
   const { seen } = assessed;
   if (facts.bootstrapDone === undefined) return false;
-  const view = assessed.etcdMembership;
+  const view = besideFull(assessed.etcdMembership);
   return view.kind === "unsafe" ? undefined : memberOf(seen, view.members, facts, fact) !== undefined;
 }
 

@@ -19,7 +19,7 @@ import type { World } from "../../testing/builders.ts";
 import { removalsOf } from "../../report/describe-removal.ts";
 import { configureMachines } from "../join/rule.ts";
 import { changeMembership, rememberMembers } from "./rule.ts";
-import type { Look } from "../../model/look.ts";
+import type { Look, SeenAlarm } from "../../model/look.ts";
 import type { ClusterFacts, IntentFact } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
 import type { MachineRole } from "../../model/machine.ts";
@@ -553,9 +553,14 @@ const ghosts: typeof cases = [
   },
 ];
 
-/** Every member tells that the first one is full, and one of three is on its way out since so long. */
-function alarmed(what: "Reset" | "RemoveMember", beganMs: number, over: Partial<Case> = {}): Case {
-  const raised = { alarms: ["x"], raised: [{ member: "0000000000000001", kind: "no-space" as const }] };
+/** Every member tells an alarm of the first one, that it is full, or of the member that it names; and one of three is on its way out since so long. */
+function alarmed(
+  what: "Reset" | "RemoveMember",
+  beganMs: number,
+  over: Partial<Case> = {},
+  alarm: SeenAlarm = { member: "0000000000000001", kind: "no-space" },
+): Case {
+  const raised = { alarms: ["x"], raised: [alarm] };
   const told = (n: number): Look => running({ ...member(n - 1, 3), ...raised });
   const at = NOW - beganMs;
   const open = intentOf(what, 3, { at, deadline: at + 60_000, ...(what === "RemoveMember" ? { memberId } : {}) });
@@ -570,6 +575,7 @@ const sentAt = (key: string, at: number, outcome: SentEffect["outcome"] = "unkno
   sent: new Map([[key, { at, outcome, detail: "" }]]),
 });
 const MINUTES = 60_000;
+const corrupt: SeenAlarm = { member: "0000000000000001", kind: "corrupt" };
 const lateWipe: Case = alarmed("Reset", 11 * MINUTES, { watchedSince: NOW - 30 * MINUTES });
 const wipe = "Reset/demo-10.0.0.3";
 const givenUp: typeof cases = [
@@ -611,18 +617,34 @@ const givenUp: typeof cases = [
     does: ["close Reset demo-10.0.0.3"],
   },
   {
-    name: "gives way with the removal of a dead member",
-    world: alarmed("RemoveMember", 15 * MINUTES, { watchedSince: NOW - 10 * MINUTES }),
+    name: "gives way with the removal of a dead member while data differ",
+    world: alarmed("RemoveMember", 15 * MINUTES, { watchedSince: NOW - 10 * MINUTES }, corrupt),
     does: ["close RemoveMember demo-10.0.0.3"],
   },
   {
     name: "does not give way while the removal of a dead member may arrive",
     world: {
-      ...alarmed("RemoveMember", 15 * MINUTES, { watchedSince: NOW - 30 * MINUTES }),
+      ...alarmed("RemoveMember", 15 * MINUTES, { watchedSince: NOW - 30 * MINUTES }, corrupt),
       ...sentAt(`RemoveMember/${memberId}`, NOW - 9 * MINUTES),
     },
     does: [],
   },
+  {
+    name: "goes on with the removal of a dead member while files are full, for it may be what their cure waits for",
+    world: alarmed("RemoveMember", 15 * MINUTES, { watchedSince: NOW - 10 * MINUTES }),
+    does: ["remove 3 of demo-10.0.0.3 via demo-10.0.0.1"],
+  },
+  {
+    name: "begins the removal of a dead member while files are full",
+    world: alarmed("RemoveMember", 15 * MINUTES, { facts: known(3) }),
+    does: ["open RemoveMember demo-10.0.0.3", "remove 3 of demo-10.0.0.3 via demo-10.0.0.1"],
+  },
+  ...[corrupt, { ...corrupt, member: "00000000000000aa" }].map((alarm) => ({
+    name: `begins no removal of a dead member while an alarm tells of data that differ: ${alarm.member}`,
+    world: alarmed("RemoveMember", 15 * MINUTES, { facts: known(3) }, alarm),
+    does: [],
+    says: ["WaitingForQuorum", /raises an alarm/] as const,
+  })),
   {
     name: "begins no removal while an alarm stands",
     world: { ...lateWipe, facts: known(3) },

@@ -1,6 +1,6 @@
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { releaseOf, whyHeld } from "../../disruption/slot-words.ts";
-import { projectWithout } from "../../assess/quorum.ts";
+import { besideFull, projectWithout } from "../../assess/quorum.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { removeStray } from "../../effects/remove-stray.ts";
 import { controlPlaneIntent, withDecisions, withIntent, withoutIntent } from "../../record/facts.ts";
@@ -28,7 +28,8 @@ function strayIntent(facts: ClusterFacts | undefined): IntentFact | undefined {
 export function planStrays(assessed: Assessment, facts: ClusterFacts): CareStep | undefined {
   const open = strayIntent(facts);
   if (open !== undefined) return pursue(assessed, facts, open);
-  const { seen, strays, etcdMembership: view } = assessed;
+  const { seen, strays } = assessed;
+  const view = besideFull(assessed.etcdMembership);
   if (seen.controlPlane.metadata.deletionTimestamp !== undefined || view.kind === "unsafe") return undefined;
   const next = strays?.find(({ mayBeOf, isForgotten }) => mayBeOf === undefined && isForgotten !== true) ?? strays?.[0];
   if (next === undefined) return undefined;
@@ -98,7 +99,8 @@ function begin(
 
 /** Goes on with a removal until the others list the member no more, somebody may be it after all, or nothing of it can arrive any more. */
 function pursue(assessed: Assessment, facts: ClusterFacts, intent: IntentFact): CareStep {
-  const { seen, etcdMembership: view, strays } = assessed;
+  const { seen, strays } = assessed;
+  const view = besideFull(assessed.etcdMembership);
   const { memberId = "", machine } = intent;
   const says = `member ${memberId}, which belongs to no machine, is being removed`;
   const end = (reason: string, message: string): CareStep => ({
