@@ -127,7 +127,7 @@ export interface Observed {
   readonly soaking?: ReadonlySet<MachineName>;
   /** Machines that show what an upgrade was to bring, and are to be looked at for longer: likewise by a timer. */
   readonly baking?: ReadonlySet<MachineName>;
-  /** Machines whose step of an upgrade has had its time: likewise. Absent = the clock says. */
+  /** Machines whose boot, or step of an upgrade, has had its time: likewise. Absent = the clock says. */
   readonly overdue?: ReadonlySet<MachineName>;
   /** How long a machine may take to be well with another Talos after it was asked to boot it. Milliseconds; absent = as long as large machines take. */
   readonly upgradeWithinMs?: number;

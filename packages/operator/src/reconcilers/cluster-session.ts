@@ -25,7 +25,7 @@ import { LiveConfigs } from "../procedures/configure/live-configs.ts";
 import { Soaks } from "../procedures/configure/soaks.ts";
 import { Sightings } from "../procedures/strays/sightings.ts";
 import { SOAK_MS } from "../procedures/configure/config-intents.ts";
-import { StepTimes } from "../procedures/upgrade/step-times.ts";
+import { StepTimes } from "../observe/step-times.ts";
 import { BAKE_MS } from "../procedures/upgrade/times.ts";
 import { Streams } from "../effects/streams.ts";
 import { OwnTimes } from "../record/own-times.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { KubeTransport } from "@talos-operator/ports";
+import { realisticTimings } from "@talos-operator/simulator";
 import { apply, assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story, StoryOptions } from "./story.ts";
@@ -26,7 +27,7 @@ function tellSetBack(
   return tell({ ...options, operatorClock: (real) => ({ now: () => real.now() + skewMs }) }, async (world) => {
     await apply(world, kinds.cluster, demoCluster(["10.5.0.1"], [worker]));
     await world.start();
-    await world.untilReady();
+    await world.untilReady(1_200);
     await world.until("read", async () => (await upToDate(world))?.reason === "UpToDate");
     await story(world, (aheadMs = 0) => void (skewMs = aheadMs));
   });
@@ -114,5 +115,39 @@ describe("a clock that is set forward while a machine tries its settings", () =>
           assert.deepEqual(world.sent.slice(sent), [`ApplyConfiguration ${worker}`, `ApplyConfiguration ${worker}`]);
         },
         0,
+      ));
+});
+
+describe("a clock that is set while a machine boots for its settings", () => {
+  const needsBoot = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": "4294967296" } } } };
+  const controlPlane = "10.5.0.1";
+  for (const [what, aheadMs, toMs, isTakenOver] of [
+    ["forward by six hours", 0, AHEAD_MS, false],
+    ["back by six hours", AHEAD_MS, 0, false],
+    ["back by six hours", AHEAD_MS, 0, true],
+  ] as const)
+    test(`${what} makes nobody give the settings up${isTakenOver ? ", nor another operator" : ""}`, () =>
+      tellSetBack(
+        { timings: realisticTimings },
+        async (world, set) => {
+          const patches = { spec: { controlPlane: { metalSpec: { machineSpec: { configPatches: [needsBoot] } } } } };
+          await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: patches });
+          await world.until("ordered", async () => world.sent.includes(`Reboot ${controlPlane}`), 300);
+          await world.until("booted", async () => world.datacenter.machine(controlPlane).state.services["etcd"]?.state !== "Running", 120);
+          if (isTakenOver) await world.kill();
+          set(toMs);
+          if (isTakenOver) await world.start();
+          const isDone = async (): Promise<boolean> => {
+            const told = await upToDate(world);
+            assert.notEqual(told?.reason, "RolloutStopped", told?.message);
+            return told?.reason === "UpToDate";
+          };
+          await world.until("up to date", isDone, 900);
+          assert.deepEqual(
+            world.sent.filter((call) => call === `Reboot ${controlPlane}`),
+            [`Reboot ${controlPlane}`],
+          );
+        },
+        aheadMs,
       ));
 });

@@ -50,7 +50,7 @@ export function withConfigs(seen: Observed, session: ClusterSession, ports: Conf
     troubles: troublesOf(seen, facts, session),
     soaking: session.soaks.of(configIntents(facts).map(({ machine }) => machine)),
     baking: session.bakes.of(upgradeIntents(facts).flatMap(({ machine, provenAt }) => (provenAt === undefined ? [] : [machine]))),
-    overdue: session.stepTimes.overdue(seen, upgradeIntents(facts)),
+    overdue: session.stepTimes.overdue(seen, facts),
   };
 }
 

@@ -63,7 +63,7 @@ interface Given {
   readonly notes?: MachineNotes;
   readonly trouble?: string;
   readonly fact?: Partial<MachineFact>;
-  readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb" | "watchedSince" | "soaking" | "held">>;
+  readonly over?: Partial<Pick<Observed, "controlPlane" | "mayDisturb" | "watchedSince" | "overdue" | "soaking" | "held">>;
 }
 
 function seenOf({ now, intent, config, look, othersLook, sent, others = {}, notes = {}, trouble, fact, over }: Given): Observed {
@@ -543,6 +543,42 @@ describe("a boot", () => {
     },
     { name: "that did not take place in its time is released", now: AT + REBOOT_MS + 1, intent: boot, config: {}, want: "HeldBack" },
     {
+      name: "is waited for although the clock was set forward",
+      now: AT + 6 * 3_600_000,
+      intent: boot,
+      sent: { at: AT },
+      look: silent,
+      over: { overdue: new Set() },
+      want: "waits",
+    },
+    {
+      name: "that has taken place is waited for until the machine is well, although the clock was set forward",
+      now: AT + 6 * 3_600_000,
+      intent: { ...boot, bootIdBefore: "boot-0" },
+      sent: { at: AT },
+      config: {},
+      look: { ...away, at: AT + 6 * 3_600_000 },
+      over: { overdue: new Set() },
+      want: "waits",
+    },
+    {
+      name: "from which a machine does not come back stops the rollout although the clock was set back",
+      now: AT + 1_000,
+      intent: boot,
+      sent: { at: AT },
+      look: silent,
+      over: { overdue: new Set([name]), watchedSince: AT - ARRIVES_MS },
+      want: `TakenBack, failed new reverted: ${words.unwellAfterBoot("its Talos API does not answer as before (unreachable)")}`,
+    },
+    {
+      name: "that did not take place in its time is released although the clock was set back",
+      now: AT + 1_000,
+      intent: boot,
+      config: {},
+      over: { overdue: new Set([name]) },
+      want: "HeldBack",
+    },
+    {
       name: "that began as its time ended, as when a clock was set, is waited for",
       now: AT + REBOOT_MS + 1,
       intent: boot,
@@ -563,6 +599,7 @@ describe("effects on machines that leave", () => {
     assert.ok(!released({ now: AT + 1_000, intent, look: silent, over: going }));
     assert.ok(released({ now: AT + ARRIVES_MS + 1, intent, over: going }));
     assert.ok(released({ now: AT + REBOOT_MS + 1, intent, look: silent, over: going }));
+    assert.ok(!released({ now: AT + REBOOT_MS + 1, intent, look: silent, over: { ...going, overdue: new Set() } }));
   });
   test("the end of a boot leaves the wipe open that was begun meanwhile", () => {
     const boot = seenOf({ now: AT + ARRIVES_MS + 1, intent: { what: "Reboot", deadline: AT + REBOOT_MS }, over: going });

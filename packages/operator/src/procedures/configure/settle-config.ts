@@ -1,4 +1,5 @@
 import { elapsedMs } from "../../elapsed.ts";
+import { isOver as hasHadItsTime } from "../../observe/step-times.ts";
 import {
   applied,
   ARRIVES_MS,
@@ -93,7 +94,7 @@ function isLeaving(seen: Observed, intent: IntentFact): boolean {
 }
 
 function mayBeForgotten(seen: Observed, intent: IntentFact): boolean {
-  if (intent.what === "ApplyConfig" || intent.what === "InstallTalos" || seen.now > intent.deadline) return true;
+  if (intent.what === "ApplyConfig" || intent.what === "InstallTalos" || hasHadItsTime(seen, intent)) return true;
   const look = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine)?.look;
   return look?.kind === "maintenance" || (look?.kind === "running" && look.stage === "running" && seen.now > intent.at + ARRIVES_MS);
 }
@@ -103,7 +104,7 @@ function stepOf(assessed: Assessment, intent: IntentFact): Ending | Action | und
   const { seen } = assessed;
   const met = [...seen.machines, ...seen.former].find((one) => one.declared.name === intent.machine);
   const machine = met === undefined ? undefined : withoutAwaited(seen, factsOf(seen), met);
-  const isOver = seen.now > intent.deadline;
+  const isOver = hasHadItsTime(seen, intent);
   if (machine === undefined || machine.look.kind === "maintenance")
     return isOver || machine !== undefined
       ? { reason: "Gone", message: `${intent.machine} is no part of the cluster any more.` }
@@ -261,7 +262,8 @@ function rebootStep(
     return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(intent.configHash ?? "", "reverted", why) };
   }
   if (isBooted || config === undefined || look.kind !== "running" || GOING_STAGES.has(look.stage ?? "")) return undefined;
-  if (isOver && config.at > intent.deadline) return { reason: "HeldBack", message: `${intent.machine} did not reboot.` };
+  if (isOver && (seen.overdue !== undefined || config.at > intent.deadline))
+    return { reason: "HeldBack", message: `${intent.machine} did not reboot.` };
   const why = notSent(seen, "Reboot", intent);
   if (why !== undefined) return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${why}.` };
   // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.

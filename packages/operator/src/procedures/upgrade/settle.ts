@@ -20,7 +20,7 @@ import { imageFor } from "./image.ts";
 import { mayRollBack } from "./may-roll-back.ts";
 import { quarantined } from "./quarantine.ts";
 import { builtFrom } from "./words.ts";
-import { isOver } from "./step-times.ts";
+import { isOver } from "../../observe/step-times.ts";
 import { ARRIVES_MS, WELL_WITHIN_MS } from "./times.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";

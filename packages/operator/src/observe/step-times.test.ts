@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createVirtualTime } from "@talos-operator/kube-runtime/testing";
-import { NOW, observed } from "../../testing/builders.ts";
+import { NOW, observed } from "../testing/builders.ts";
 import { StepTimes } from "./step-times.ts";
-import type { Look } from "../../model/look.ts";
-import type { UpgradeIntent } from "../../record/upgrades.ts";
+import type { Look } from "../model/look.ts";
+import type { UpgradeIntent } from "../record/upgrades.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -95,7 +95,7 @@ describe("a step of an upgrade", () => {
       for (const [index, { afterMs, now, over, isUnseen, intent: changed }] of course.entries()) {
         await time.advance(afterMs);
         const seen = observed({ now, ...(isUnseen === true ? { looks: { "10.0.0.1": refused } } : {}) });
-        assert.deepEqual([...times.overdue(seen, [{ ...intent, ...changed }])], over ? [machine] : [], `pass ${index}`);
+        assert.deepEqual([...times.overdue(seen, { intents: [{ ...intent, ...changed }] })], over ? [machine] : [], `pass ${index}`);
       }
       times.close();
     });
@@ -103,10 +103,10 @@ describe("a step of an upgrade", () => {
   test("is forgotten when it has ended", async () => {
     const time = createVirtualTime();
     const times = new StepTimes(time.timers);
-    times.overdue(observed({}), [intent]);
-    times.overdue(observed({}), []);
+    times.overdue(observed({}), { intents: [intent] });
+    times.overdue(observed({}), { intents: [] });
     await time.advance(15 * MINUTE);
-    assert.deepEqual([...times.overdue(observed({}), [intent])], []);
+    assert.deepEqual([...times.overdue(observed({}), { intents: [intent] })], []);
     times.close();
   });
 });
