@@ -81,12 +81,7 @@ export async function readConfig(
   const live = active.spec.reveal();
   const { version } = question.input;
   const contract = question.contract ?? contractOfLive(version, question.input.controlPlane.version, live);
-  const desired = renderMachineConfig({
-    ...question.input,
-    readBy: undefined,
-    contract,
-    secrets,
-  });
+  const desired = renderMachineConfig({ ...question.input, readBy: undefined, contract, secrets });
   const compare = (text: string): ReturnType<typeof compareConfigs> =>
     compareConfigs({ desired, live: text, talosVersion: version, addresses: question.addresses });
   const { wanted, changes: differing } = compare(live);
