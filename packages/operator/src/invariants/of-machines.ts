@@ -106,7 +106,7 @@ export const ofMachines: readonly PassInvariant[] = [
   },
   {
     id: "S21",
-    says: "A Talos goes to no machine that runs it from that schematic, back only where a person said so, and to no control plane while another one is not back.",
+    says: "A Talos goes to no machine that runs it from that schematic, back only where a person said so, and to no control plane while another one is not back: of workers S24 says how many.",
     broken(pass) {
       for (const action of pass.actions) {
         if (action.kind !== "InstallTalos" && action.kind !== "UpgradeTalos") continue;

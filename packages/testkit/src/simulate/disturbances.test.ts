@@ -89,6 +89,9 @@ function reportedJoin(machines: readonly Stands[], routes: Readonly<Record<strin
       config: { persisted: isConfigured ? "a configuration" : undefined },
       etcd: { data: memberId === undefined ? undefined : { memberId } },
       hardware: { platform: "metal", uuid: address },
+      kubernetes: { isNodeReady: true },
+      power: "on",
+      isConnected: true,
     },
   }));
   const members = machines.flatMap(({ memberId: id }) =>

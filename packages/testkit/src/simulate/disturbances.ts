@@ -1,9 +1,10 @@
-import type { ClusterRecord, OpenIntent } from "@talos-operator/api";
+import type { ClusterRecord } from "@talos-operator/api";
 import type { Datacenter, EtcdCluster, EtcdDatabase, EtcdMember, SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "./effects.ts";
 import type { Report } from "./invariants.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import type { Stage } from "./stage.ts";
+import { createTalosRules, intentsOf } from "./talos-rules.ts";
 
 /** What the operator may have read just before the world changed. */
 const READ_JUST_BEFORE_MS = 5_000;
@@ -58,6 +59,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   const flights = new Map<string, Flight>();
   /** Where a defragmentation was sent to and did not take place yet, and when. */
   const defragmenting = new Map<string, number>();
+  const talos = createTalosRules(datacenter, stage, now, report);
   let listReadings = 0;
   let readingsAtRemoval: number | undefined;
 
@@ -73,6 +75,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   };
 
   function look(): void {
+    talos.look();
     for (const { address, state } of datacenter.machines()) {
       const id = state.etcd.data?.memberId;
       if (id !== undefined) owners.set(id, (owners.get(id) ?? new Set()).add(address));
@@ -310,6 +313,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       if (effect === "T2") judgeJoin(address);
       if (effect === "T9") judgeWipe(address, record);
       if (effect === "T10") judgeInstallation(address, record);
+      talos.beforeSend(effect, address, intentsOf(record), detail);
       if (effect === "T13") judgeCare(address, detail, record);
       judgeAlone(effect, address, request, detail);
       const target = targetOf(effect, address, request);
@@ -337,9 +341,4 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       look();
     },
   };
-}
-
-function intentsOf(record: ClusterRecord | undefined): readonly OpenIntent[] {
-  const { openControlPlaneIntent, openWorkerIntents = [] } = record?.spec ?? {};
-  return [...(openControlPlaneIntent === undefined ? [] : [openControlPlaneIntent]), ...openWorkerIntents];
 }
