@@ -67,6 +67,37 @@ const cases: readonly {
     },
     want: { secondsEach: 100, seconds: 300, isFromHistory: true },
   },
+  {
+    name: "what a machine took begins when the one before it was done: its pull counts, and up to Talos 1.12 its drain",
+    given: {
+      hops: [cps],
+      decisions: [
+        decision("b", "InstallTalos", "VersionAsked", 0),
+        decision("b", "Reboot", "Upgraded", 100),
+        decision("c", "UpgradeTalos", "VersionAsked", 160),
+        decision("c", "UpgradeTalos", "Upgraded", 240),
+        decision("d", "InstallTalos", "VersionAsked", 300),
+        decision("d", "Reboot", "VersionAsked", 350),
+        decision("d", "Reboot", "Upgraded", 380),
+      ],
+    },
+    want: { secondsEach: 140 },
+  },
+  {
+    name: "what is between two runs counts for no machine, nor does a clock that was set back",
+    given: {
+      hops: [cps],
+      decisions: [
+        decision("b", "InstallTalos", "VersionAsked", 50_000),
+        decision("b", "Reboot", "Upgraded", 50_100),
+        decision("c", "InstallTalos", "VersionAsked", 90_000),
+        decision("c", "Reboot", "Upgraded", 90_090),
+        decision("d", "InstallTalos", "VersionAsked", 10_000),
+        decision("d", "Reboot", "Upgraded", 10_080),
+      ],
+    },
+    want: { secondsEach: 90 },
+  },
 ];
 
 for (const { name, given, want } of cases)

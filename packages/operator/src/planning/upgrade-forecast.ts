@@ -75,13 +75,24 @@ function turnsOfWorkers(machines: readonly ForecastMachine[], limits: ReadonlyMa
   return machines.length === 0 ? 0 : 1 + longest;
 }
 
-/** What a machine took, from its installation to the end of its bake time: the median of those that the record remembers. */
+/** The longest that a pull and a drain are taken to last before the record knows that a machine has its turn. */
+const MOST_BEFORE_MS = 900_000;
+
+/**
+ * What a machine took to the end of its bake time: the median of those that the record remembers. A turn begins when the machine before it was done; where that is long ago,
+ * or none was, with the first that is written down of it.
+ */
 function secondsKnown(decisions: readonly DecisionFact[]): number | undefined {
   const began = new Map<string, number>();
   const took: number[] = [];
+  let doneAt = Number.NEGATIVE_INFINITY;
   for (const { action, reason, machine, at } of decisions) {
     if (machine === undefined) continue;
-    if (reason === "VersionAsked" && action !== "Reboot") began.set(machine, at);
+    if (reason === "VersionAsked" && action !== "Reboot") {
+      const sinceMs = at - doneAt;
+      began.set(machine, sinceMs >= 0 && sinceMs <= MOST_BEFORE_MS ? doneAt : at);
+    }
+    if (reason === "Upgraded") doneAt = at;
     const since = began.get(machine);
     if (reason !== "Upgraded" || since === undefined) continue;
     took.push(Math.max(1, Math.round((at - since) / 1000)));
