@@ -1,7 +1,7 @@
 import type { EtcdDatabase } from "@talos-operator/simulator";
 import { pick } from "../fault.ts";
 import { livingEtcd } from "../living-etcd.ts";
-import { begin, type TroubleInput } from "./input.ts";
+import { begin, readRecord, type TroubleInput } from "./input.ts";
 
 /** By then whoever reconciles it has made room. */
 const HEALED_BY_MS = 600_000;
@@ -17,6 +17,9 @@ export async function fillEtcd(input: TroubleInput, lastsMs: number): Promise<vo
   // The operator looks once a minute at most, and takes every member after the other.
   const until = input.now() + Math.max(lastsMs, HEALED_BY_MS);
   while (input.now() < until && database.alarms().length > 0) await input.timers.sleep(5_000);
+  // Whoever reads that a member is being defragmented waits for that: a call that was lost on its way may still come, and the file that somebody else made smaller ends it.
+  while (input.now() < until + HEALED_BY_MS && database.alarms().length > 0 && (await isDefragmenting(input)))
+    await input.timers.sleep(5_000);
   input.stage.alarmedSince = undefined;
   for (const { id } of livingEtcd(input.datacenter).flatMap(({ members }) => members)) database.defragment(id);
   database.disarm();
@@ -36,6 +39,10 @@ export async function corruptEtcd(input: TroubleInput, lastsMs: number): Promise
   if (database.alarms().length > 0) await alarmed(input, lastsMs);
   database.mend();
   database.disarm();
+}
+
+async function isDefragmenting(input: TroubleInput): Promise<boolean> {
+  return (await readRecord(input))?.spec.openControlPlaneIntent?.what === "Defragment";
 }
 
 function databaseOf({ datacenter }: TroubleInput): EtcdDatabase | undefined {
