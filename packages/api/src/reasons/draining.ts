@@ -11,6 +11,12 @@ export const draining = {
       when: "Pods were evicted and are not gone yet, or are about to be evicted.",
       next: "-",
     },
+    VolumesAttached: {
+      status: "True",
+      release: "itself",
+      when: "The pods have left, and volumes that they used are still attached to the Node.",
+      next: "See that the CSI driver of the volumes runs and detaches them, or annotate talos-operator.dev/proceed-without-drain with the machine's UUID.",
+    },
     BudgetBlocks: {
       status: "True",
       release: "itself",

@@ -139,6 +139,18 @@ const cases: readonly Case[] = [
     expect: "wait",
     says: /2 pod\(s\).*shop\/db-0/,
   },
+  {
+    title: "names volumes that are still attached, and the way out",
+    drain: drain({ kind: "detaching", volumesLeft: 7, volumes: ["pv-1", "pv-2"] }, { ranMs: 99 * MINUTE }),
+    expect: "wait",
+    says: /7 volume\(s\) are still attached to its Node: pv-1, pv-2\..*proceed-without-drain: uuid-10\.0\.1\.1/,
+  },
+  {
+    title: "goes on past volumes after the timeout where the policy says so",
+    drain: drain({ kind: "detaching", volumesLeft: 1, volumes: ["pv-1"] }, { ranMs: 10 * MINUTE }),
+    onControlPlane: { [annotations.drainPolicy]: "Proceed" },
+    expect: "ready",
+  },
   { title: "asks again so that the drain is not given up", drain: drain(blocked, { askedAt: NOW - 21_000 }), expect: "act" },
   { title: "waits for a budget however long it takes", drain: drain(blocked, { ranMs: 100 * 3_600_000 }), expect: "wait" },
   {
@@ -259,6 +271,17 @@ test("the condition carries the gravest of several drains and tells all of them"
   );
   assert.equal(both?.reason, "BudgetBlocks");
   assert.match(both?.message ?? "", /10\.0\.1\.1 is cordoned and drained\..*10\.0\.1\.2 is held up/);
+});
+
+test("the condition says that volumes are awaited, and of a drain that ended without knowing of them that it did", () => {
+  const told = (state: DrainState): ReturnType<typeof drainsState> =>
+    drainsState(
+      assess(observed({ workers: [worker(1)], facts: facts({ bootstrapDone: founded }), drains: new Map([[name, drain(state)]]) })),
+    );
+  assert.equal(told({ kind: "detaching", volumesLeft: 1, volumes: ["pv-1"] })?.reason, "VolumesAttached");
+  const blind = told({ kind: "drained", at: NOW, volumesUntold: "the API answers FORBIDDEN" });
+  assert.equal(blind?.reason, "Drained");
+  assert.match(blind?.message ?? "", /whether volumes are still attached to it is not known: the API answers FORBIDDEN\./);
 });
 
 test("the condition says of a machine that died while it was drained that it does not answer, and nothing once it counts as dead", () => {

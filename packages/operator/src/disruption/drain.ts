@@ -86,7 +86,14 @@ export function drainsState({ seen, byName }: Assessment): { readonly reason: Re
   return gravest === undefined ? undefined : { reason: gravest, message: told.map(({ message }) => message).join(" ") };
 }
 
-const order = ["Refused", "BudgetBlocks", "ApiUnreachable", "PodsLeaving", "Drained"] as const satisfies readonly ReasonOf<"Draining">[];
+const order = [
+  "Refused",
+  "BudgetBlocks",
+  "ApiUnreachable",
+  "VolumesAttached",
+  "PodsLeaving",
+  "Drained",
+] as const satisfies readonly ReasonOf<"Draining">[];
 
 function reasonOf(state: DrainState | undefined): (typeof order)[number] {
   switch (state?.kind) {
@@ -98,6 +105,8 @@ function reasonOf(state: DrainState | undefined): (typeof order)[number] {
       return "Drained";
     case "evicting":
       return state.blocked.length > 0 ? "BudgetBlocks" : "PodsLeaving";
+    case "detaching":
+      return "VolumesAttached";
     default:
       return "PodsLeaving";
   }
@@ -129,7 +138,9 @@ function messageOf({ declared: { name }, look }: SeenMachine, drain: SeenDrain |
     case undefined:
       return `${name} is being cordoned and drained.`;
     case "drained":
-      return `${name} is cordoned and drained.`;
+      return `${name} is cordoned and drained${state.volumesUntold === undefined ? "" : `; whether volumes are still attached to it is not known: ${state.volumesUntold}`}.`;
+    case "detaching":
+      return `The drain of ${name} waits for volumes: its pods have left, and ${state.volumesLeft} volume(s) are still attached to its Node: ${state.volumes.join(", ")}. The CSI driver that detaches them releases it. ${wayOut}`;
     case "no-node":
       return `${name} has no Node.`;
     case "unreachable":

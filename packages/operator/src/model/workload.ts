@@ -3,8 +3,13 @@
  */
 export type DrainState =
   | Evicting
-  /** Cordoned, and every pod that has to leave is gone. `at` is when that was last seen. */
-  | { readonly kind: "drained"; readonly at: number }
+  /** The pods are gone that had to leave, and volumes of theirs are still attached: the first five, by name. */
+  | { readonly kind: "detaching"; readonly volumesLeft: number; readonly volumes: readonly string[] }
+  /**
+   * Cordoned, and every pod that has to leave is gone, with its volumes. `at` is when that was last seen; `volumesUntold` why nobody could say whether volumes are
+   * still attached.
+   */
+  | { readonly kind: "drained"; readonly at: number; readonly volumesUntold?: string }
   /** The cluster has no Node of this machine. */
   | { readonly kind: "no-node" }
   /** No control plane's Kubernetes API answers. */

@@ -93,17 +93,17 @@ test("a drain is given up when nobody has asked for it for a minute", async () =
 
 test("asking again goes on with the drain that runs, and runs one anew that has ended", async () => {
   const world = createWorld();
-  world.answer = ({ path }) => ok(path.endsWith("/pods") ? list([]) : node);
+  world.answer = ({ path }) => ok(/\/(pods|volumeattachments)$/.test(path) ? list([]) : node);
   world.ask();
   world.ask();
   await world.time.settle();
-  assert.equal(world.targets.length, 1);
+  assert.equal(world.targets.length, 2, "the kubelet, and who may list what is attached");
   assert.equal(world.workload.drains().get("demo-1")?.state?.kind, "drained");
   assert.deepEqual([...world.workload.nodes().cordoned], [["demo-1", "node-1"]]);
   assert.ok(world.woken > 0);
   world.ask();
   await world.time.settle();
-  assert.equal(world.targets.length, 2);
+  assert.equal(world.targets.length, 4);
   world.workload.released("demo-1", "node-1");
   assert.equal(world.workload.nodes().cordoned.size, 0);
   assert.equal(world.workload.drains().size, 0);
@@ -135,7 +135,7 @@ test("a closed session drains nothing and wakes nobody", async () => {
 
 test("certificates are short-lived and name the least user that can do it", async () => {
   const world = createWorld();
-  world.answer = ({ path }) => ok(path.endsWith("/pods") || path.endsWith("/nodes") ? list([]) : node);
+  world.answer = ({ path }) => ok(/\/(pods|nodes|volumeattachments)$/.test(path) ? list([]) : node);
   world.ask();
   world.look();
   await world.time.settle();
@@ -149,6 +149,12 @@ test("certificates are short-lived and name the least user that can do it", asyn
     shown.toSorted((a, b) => ((a.commonName ?? "") < (b.commonName ?? "") ? -1 : 1)),
     [
       { usage: "client", commonName: "system:node:node-1", organizations: ["system:nodes"], minutes: 10 },
+      {
+        usage: "client",
+        commonName: "system:serviceaccount:kube-system:attachdetach-controller",
+        organizations: ["talos-operator.dev"],
+        minutes: 10,
+      },
       {
         usage: "client",
         commonName: "system:serviceaccount:kube-system:node-controller",

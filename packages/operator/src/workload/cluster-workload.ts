@@ -103,7 +103,7 @@ export class ClusterWorkload {
       clock,
       timers,
       signal: drain.abort.signal,
-      open: (name) => this.#open({ kind: "node", name }, place),
+      open: (user) => this.#open(user, place),
       report,
       passed: (times) => Object.assign(drain, times),
       cordoned: (name) => {

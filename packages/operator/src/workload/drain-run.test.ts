@@ -9,7 +9,7 @@ import type { KubeRequest, KubeResponse, KubeTransport } from "@talos-operator/p
 import { EffectError } from "../errors.ts";
 import { runDrain } from "./drain-run.ts";
 import type { DrainPorts } from "./drain-run.ts";
-import { nodeType, podType } from "./kinds.ts";
+import { claimType, nodeType, podType, volumeAttachmentType } from "./kinds.ts";
 import type { NodeObject } from "./kinds.ts";
 import type { DrainState } from "../model/workload.ts";
 import { CORDON_MARK } from "./seen-node.ts";
@@ -41,7 +41,7 @@ interface World {
   begin(over?: Partial<DrainPorts>): Promise<void>;
   /** Resolved once the drain has ended. */
   readonly ended: { value: boolean };
-  pod(name: string, over?: Record<string, unknown>): Promise<void>;
+  pod(name: string, over?: Record<string, unknown>, volumes?: readonly object[]): Promise<void>;
   budget(name: string, app: string, minAvailable: number): Promise<void>;
   /** Lets go every pod that is on its way out. */
   reap(): Promise<void>;
@@ -100,8 +100,8 @@ async function withNode(use: (world: World) => Promise<void>, systemUUID: string
       });
       await time.settle();
     },
-    async pod(name, over = {}) {
-      const spec = { nodeName: "a", containers: [{ name: "main", image: "example.com/web:1" }] };
+    async pod(name, over = {}, volumes = []) {
+      const spec = { nodeName: "a", volumes, containers: [{ name: "main", image: "example.com/web:1" }] };
       await pods.create({
         metadata: { namespace: "default", name, labels: { app: name.split("-")[0] }, finalizers: [held], ...over },
         spec,
@@ -134,6 +134,18 @@ async function withNode(use: (world: World) => Promise<void>, systemUUID: string
 }
 
 const last = (world: World): DrainState | undefined => world.states.at(-1);
+/** What the attacher of a CSI driver has done. */
+async function attach({ client }: World, volume: string, { nodeName = "a", attached = true } = {}): Promise<void> {
+  const attachments = client.resource(volumeAttachmentType);
+  const spec = { attacher: "csi.example.com", nodeName, source: { persistentVolumeName: volume } };
+  await attachments.create({ metadata: { name: `csi-${volume}` }, spec } as KubeObject);
+  await attachments.patchStatus({ name: `csi-${volume}` }, { type: "merge", value: { status: { attached } } });
+}
+
+async function claim({ client }: World, name: string, volumeName: string): Promise<void> {
+  const spec = { volumeName, accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  await client.resource(claimType).create({ metadata: { namespace: "default", name }, spec } as KubeObject);
+}
 const refusal = (status: number, reason: string, message: string, causes: readonly object[] = []): KubeResponse => ({
   status,
   headers: {},
@@ -247,6 +259,83 @@ test("a pod that took the name of the one that was seen is not evicted in its pl
     };
     await world.begin();
     assert.deepEqual(last(world), { kind: "evicting", podsLeft: 1, blocked: [], leaving: [] });
+  }));
+
+test("a drain ends when the volumes of the pods that left are detached, and names them until then", () =>
+  withNode(async (world) => {
+    await world.pod("web-1");
+    await attach(world, "pv-web");
+    await attach(world, "pv-elsewhere", { nodeName: "b" });
+    await attach(world, "pv-never", { attached: false });
+    await world.begin();
+    assert.equal(last(world)?.kind, "evicting", "nobody asks for volumes while pods use them");
+    await world.reap();
+    await world.time.advance(60_000);
+    assert.deepEqual(last(world), { kind: "detaching", volumesLeft: 1, volumes: ["pv-web"] });
+    assert.equal(world.ended.value, false);
+    await world.client.resource(volumeAttachmentType).delete({ name: "csi-pv-web" });
+    await world.time.advance(31_000);
+    assert.equal(last(world)?.kind, "drained");
+  }));
+
+test("volumes of pods that stay hold nothing up: of a DaemonSet, of this process, and with claims made for a pod", () =>
+  withNode(async (world) => {
+    await world.pod("agent", { annotations: { "kubernetes.io/config.mirror": "x" } }, [
+      { name: "data", persistentVolumeClaim: { claimName: "agent-data" } },
+      { name: "scratch", ephemeral: { volumeClaimTemplate: { spec: {} } } },
+    ]);
+    await claim(world, "agent-data", "pv-agent");
+    await claim(world, "agent-scratch", "pv-scratch");
+    for (const volume of ["pv-agent", "pv-scratch"]) await attach(world, volume);
+    await world.begin();
+    assert.equal(last(world)?.kind, "drained");
+  }));
+
+test("a pod that has finished uses no volume", () =>
+  withNode(async (world) => {
+    await world.pod("job", {}, [{ name: "data", persistentVolumeClaim: { claimName: "job-data" } }]);
+    await world.client
+      .resource(podType)
+      .patchStatus({ namespace: "default", name: "job" }, { type: "merge", value: { status: { phase: "Succeeded" } } });
+    await claim(world, "job-data", "pv-job");
+    await attach(world, "pv-job");
+    await world.begin();
+    assert.deepEqual(last(world), { kind: "detaching", volumesLeft: 1, volumes: ["pv-job"] });
+  }));
+
+for (const [status, reason] of [
+  [403, "Forbidden"],
+  [404, "NotFound"],
+] as const)
+  test(`an API that answers ${status} to what is attached holds no drain up, and that is said`, () =>
+    withNode(async (world) => {
+      world.answer = (request) => (request.path.endsWith("/volumeattachments") ? refusal(status, reason, "no") : undefined);
+      await world.begin();
+      const state = last(world);
+      assert.match((state?.kind === "drained" && state.volumesUntold) || "", /answers (FORBIDDEN|NOT_SERVED) to .*volumeattachments/);
+    }));
+
+test("an API that falls silent about volumes is waited for", () =>
+  withNode(async (world) => {
+    world.answer = (request) => (request.path.endsWith("/volumeattachments") ? new Error("connect ECONNREFUSED") : undefined);
+    await world.begin();
+    assert.equal(last(world)?.kind, "unreachable");
+    world.answer = undefined;
+    await world.time.advance(10_000);
+    assert.deepEqual(last(world), { kind: "drained", at: world.time.clock.now() - 5_000 });
+  }));
+
+test("volumes that nobody detaches are looked at every half a minute", () =>
+  withNode(async (world) => {
+    await attach(world, "pv-web");
+    let asked = 0;
+    world.answer = (request) => {
+      if (request.path.endsWith("/volumeattachments")) asked += 1;
+      return undefined;
+    };
+    await world.begin();
+    await world.time.advance(600_000);
+    assert.ok(asked >= 15 && asked <= 30, String(asked));
   }));
 
 test("a Node of another machine is refused and left as it is", () =>

@@ -1,17 +1,19 @@
 import { isForbidden, KubeApiError } from "@talos-operator/kube-runtime";
-import type { Clock, Logger, Timers } from "@talos-operator/ports";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import type { Clock, KubeCallOptions, Logger, Timers } from "@talos-operator/ports";
 import { elapsedMs } from "../elapsed.ts";
 import { EffectError, isEffectError } from "../errors.ts";
+import { volumesLeft } from "./attached-volumes.ts";
 import { cordon } from "./cordon.ts";
 import { evict } from "./evict.ts";
 import { podType } from "./kinds.ts";
 import type { PodObject } from "./kinds.ts";
 import { podsToLeave, podText } from "./pods.ts";
 import { CERTIFICATE_IN_USE_MS } from "./workload-api.ts";
-import type { WorkloadApi } from "./workload-api.ts";
+import type { WorkloadApi, WorkloadUser } from "./workload-api.ts";
 import type { BlockedPod, DrainState, NodeOwner } from "../model/workload.ts";
 
-/** Most pods that are named; the rest is counted. */
+/** Most pods or volumes that are named; the rest is counted. */
 const BLOCKED_NAMED = 5;
 
 /** Longest that one call may take. */
@@ -29,12 +31,15 @@ const TOGETHER = 8;
 /** A name that Kubernetes gives no Node goes into no certificate. */
 const NODE_NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
+/** The kubelet whose Node it is, and who may see what is attached to it. */
+type DrainUser = Extract<WorkloadUser, { readonly kind: "node" | "volumes" }>;
+
 /** What one drain needs. */
 export interface DrainPorts {
   /** Name of the machine's Node, told by the machine itself; `undefined` = it has none. @throws when it cannot be asked */
   nodeName(): Promise<string | undefined>;
-  /** The API as the user of that Node. */
-  open(nodeName: string): Promise<WorkloadApi>;
+  /** The API as one of its users. */
+  open(user: DrainUser): Promise<WorkloadApi>;
   /**
    * Fails unless this process still leads and the record still holds the machine.
    *
@@ -57,8 +62,8 @@ export interface DrainPorts {
 }
 
 /**
- * Cordons the Node of one machine and asks for the eviction of its pods until none is left that has to leave. Pods are never deleted past a budget, and
- * one that was evicted counts only when it is gone.
+ * Cordons the Node of one machine and asks for the eviction of its pods until none is left that has to leave, and no volume of theirs is attached. Pods are never
+ * deleted past a budget, and one that was evicted counts only when it is gone.
  *
  * Resolves when it ends: drained, nothing to drain, refused, or not ours to do any more. Failures of the API are waited out. Never throws.
  */
@@ -80,7 +85,7 @@ class DrainRun {
   readonly #ports: DrainPorts;
   #nodeName: string | undefined;
   #isCordoned = false;
-  #opened: { readonly api: WorkloadApi; readonly at: number } | undefined;
+  readonly #opened = new Map<DrainUser["kind"], { readonly api: WorkloadApi; readonly at: number }>();
   #ranMs = 0;
   /** `undefined` while the API answers. */
   #unreachableMs: number | undefined;
@@ -103,8 +108,8 @@ class DrainRun {
   }
 
   close(): void {
-    this.#opened?.api.close();
-    this.#opened = undefined;
+    for (const { api } of this.#opened.values()) api.close();
+    this.#opened.clear();
   }
 
   /** One look with what follows from it; true = the drain has ended. */
@@ -124,7 +129,7 @@ class DrainRun {
     const name = this.#nodeName;
     if (name === undefined) return this.#end({ kind: "no-node" });
     if (!NODE_NAME.test(name)) return this.#end({ kind: "refused", detail: "the machine names no valid Node" });
-    const { client } = await this.#api(name);
+    const { client } = await this.#api({ kind: "node", name });
     const options = { timeoutMs: Math.min(CALL_MS, await this.#ports.demand()), signal };
     if (!this.#isCordoned) {
       const outcome = await cordon(client, name, this.#owner, this.#why, options);
@@ -138,7 +143,7 @@ class DrainRun {
       items.filter(({ metadata }) => metadata?.uid === undefined || metadata.uid !== this.#ports.stays),
       name,
     );
-    if (toEvict.length + leaving.length === 0) return this.#end({ kind: "drained", at: this.#ports.clock.now() });
+    if (toEvict.length + leaving.length === 0) return this.#detached(name, items, client, options);
     const blocked: BlockedPod[] = [];
     let askedToWaitMs = 0;
     let isMoving = leaving.length > 0;
@@ -164,14 +169,32 @@ class DrainRun {
     return false;
   }
 
-  /** A client whose certificate has its life before it. */
-  async #api(name: string): Promise<WorkloadApi> {
-    const now = this.#ports.clock.now();
-    if (this.#opened === undefined || elapsedMs(this.#opened.at, now) >= CERTIFICATE_IN_USE_MS) {
-      this.close();
-      this.#opened = { api: await this.#ports.open(name), at: now };
+  /** The pods have left: it has ended when their volumes have, or nobody tells that. */
+  async #detached(name: string, staying: readonly PodObject[], kubelet: KubeClient, options: KubeCallOptions): Promise<boolean> {
+    const { client } = await this.#api({ kind: "volumes" });
+    const left = await volumesLeft(name, staying, kubelet, client, options);
+    const at = this.#ports.clock.now();
+    if (left.kind === "untold") {
+      this.#ports.log.warn({ action: "CordonAndDrain", node: name, detail: left.detail }, "Nobody tells which volumes are still attached");
+      return this.#end({ kind: "drained", at, volumesUntold: left.detail });
     }
-    return this.#opened.api;
+    const { volumes } = left;
+    if (volumes.length === 0) return this.#end({ kind: "drained", at });
+    this.#pauseMs = this.#stuckMs;
+    this.#stuckMs = Math.min(this.#stuckMs * 1.5, STUCK_LOOK_MS.longest);
+    this.#ports.report({ kind: "detaching", volumesLeft: volumes.length, volumes: volumes.slice(0, BLOCKED_NAMED) });
+    return false;
+  }
+
+  /** A client whose certificate has its life before it. */
+  async #api(user: DrainUser): Promise<WorkloadApi> {
+    const now = this.#ports.clock.now();
+    const known = this.#opened.get(user.kind);
+    if (known !== undefined && elapsedMs(known.at, now) < CERTIFICATE_IN_USE_MS) return known.api;
+    known?.api.close();
+    const api = await this.#ports.open(user);
+    this.#opened.set(user.kind, { api, at: now });
+    return api;
   }
 
   #end(state: DrainState): true {

@@ -8,7 +8,7 @@ import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
 import { cordon, uncordon } from "./cordon.ts";
 import { runDrain } from "./drain-run.ts";
 import { evict } from "./evict.ts";
-import { nodeType, podType } from "./kinds.ts";
+import { claimType, nodeType, podType, volumeAttachmentType } from "./kinds.ts";
 import type { NodeObject, PodObject } from "./kinds.ts";
 import { deleteNodeObject } from "./node-objects.ts";
 import { seenNode, CORDON_MARK, UPGRADE_TAINT } from "./seen-node.ts";
@@ -31,6 +31,7 @@ const options = { timeoutMs: 10_000 };
 const first = { uuid: "11111111-2222-3333-4444-555555555555", address: "10.5.0.1" };
 const second = { uuid: "99999999-2222-3333-4444-555555555555", address: "10.5.0.2" };
 const third = { uuid: "33333333-2222-3333-4444-555555555555", address: "10.5.0.3" };
+const fourth = { uuid: "44444444-2222-3333-4444-555555555555", address: "10.5.0.4" };
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
 
 async function codeOf(call: Promise<unknown>): Promise<string> {
@@ -122,7 +123,7 @@ describe("drains on a genuine kube-apiserver", { timeout: 300_000 }, () => {
     const abort = new AbortController();
     const done = runDrain(first, "demo/first", {
       nodeName: () => Promise.resolve("first"),
-      open: (name) => open({ kind: "node", name }),
+      open,
       demand: () => Promise.resolve(60_000),
       clock: systemClock,
       timers: systemTimers,
@@ -154,6 +155,56 @@ describe("drains on a genuine kube-apiserver", { timeout: 300_000 }, () => {
     await done;
     const names = (await cluster.admin.resource(podType).list({ namespace: "default" })).items.map((one) => one.metadata?.name);
     assert.deepEqual(names, ["other"]);
+  });
+
+  it("ends when volumes of pods that left are detached, whatever pods that stay have attached", async () => {
+    await node("fourth", fourth);
+    const pods = cluster.admin.resource<PodObject>(podType);
+    const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "agent" } }];
+    const spec = { nodeName: "fourth", containers: [{ name: "main", image: "example.com/agent:1" }], volumes };
+    const daemon = {
+      apiVersion: "apps/v1",
+      kind: "DaemonSet",
+      name: "agent",
+      uid: "11111111-0000-0000-0000-000000000000",
+      controller: true,
+    };
+    await pods.create({ metadata: { namespace: "default", name: "agent", ownerReferences: [daemon] }, spec });
+    const claim = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, volumeName: "pv-agent" };
+    await cluster.admin.resource(claimType).create({ metadata: { namespace: "default", name: "agent" }, spec: claim } as KubeObject);
+    const attachments = cluster.admin.resource(volumeAttachmentType);
+    for (const volume of ["pv-agent", "pv-web"]) {
+      const source = { persistentVolumeName: volume };
+      const attached = { attacher: "csi.example.com", nodeName: "fourth", source };
+      await attachments.create({ metadata: { name: volume }, spec: attached } as KubeObject);
+      await attachments.patchStatus({ name: volume }, { type: "merge", value: { status: { attached: true } } });
+    }
+    const kubelet = await open({ kind: "node", name: "fourth" });
+    assert.equal(await codeOf(kubelet.client.resource(volumeAttachmentType).list()), "FORBIDDEN", "which is why another user asks");
+    const attacher = await open({ kind: "volumes" });
+    assert.equal(await codeOf(attacher.client.resource(secretType).list({ namespace: "kube-system" })), "FORBIDDEN");
+    const states: DrainState[] = [];
+    const done = runDrain(fourth, "demo/fourth", {
+      nodeName: () => Promise.resolve("fourth"),
+      open,
+      demand: () => Promise.resolve(60_000),
+      clock: systemClock,
+      timers: systemTimers,
+      log,
+      signal: AbortSignal.timeout(120_000),
+      report: (state) => states.push(state),
+      passed: () => undefined,
+      cordoned: () => undefined,
+    });
+    await until("detaching", () => Promise.resolve(states.at(-1)?.kind === "detaching" ? true : undefined));
+    assert.deepEqual(states.at(-1), { kind: "detaching", volumesLeft: 1, volumes: ["pv-web"] });
+    await attachments.delete({ name: "pv-web" });
+    await done;
+    const last = states.at(-1);
+    assert.equal(last?.kind, "drained");
+    assert.ok(last?.kind === "drained" && last.volumesUntold === undefined);
+    await pods.delete({ namespace: "default", name: "agent" }, { gracePeriodSeconds: 0 });
+    await cluster.admin.resource(nodeType).delete({ name: "fourth" });
   });
 
   it("takes off its own cordon, and leaves that of a person", async () => {

@@ -3,11 +3,12 @@ import type { KubeTransport } from "@talos-operator/ports";
 const group = "rbac.authorization.k8s.io";
 const rbac = `/apis/${group}/v1`;
 const controller = "system:controller:node-controller";
+const attacher = "system:controller:attachdetach-controller";
 const signer = "system:controller:certificate-controller";
 
 /**
  * Rights that genuine clusters have and the simulated API would not know: those of kubelets, which a genuine API server gives through its Node authorizer
- * (there each to its own Node alone), those of the node lifecycle controller, and those of the controller of certificate requests.
+ * (there each to its own Node alone), and those of the node lifecycle controller, of the attach and detach controller, and of the controller of certificate requests.
  */
 const objects: readonly { readonly path: string; readonly body: Record<string, unknown> }[] = [
   {
@@ -31,6 +32,25 @@ const objects: readonly { readonly path: string; readonly body: Record<string, u
   {
     path: `${rbac}/clusterrolebindings`,
     body: binding(controller, controller, { kind: "ServiceAccount", name: "node-controller", namespace: "kube-system" }),
+  },
+  {
+    path: `${rbac}/clusterroles`,
+    body: {
+      apiVersion: `${group}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: attacher },
+      rules: [
+        { apiGroups: [""], resources: ["persistentvolumeclaims", "persistentvolumes", "pods"], verbs: ["list", "watch"] },
+        { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "watch"] },
+        { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch", "update"] },
+        { apiGroups: ["storage.k8s.io"], resources: ["csidrivers", "csinodes"], verbs: ["get", "list", "watch"] },
+        { apiGroups: ["storage.k8s.io"], resources: ["volumeattachments"], verbs: ["create", "delete", "get", "list", "watch"] },
+      ],
+    },
+  },
+  {
+    path: `${rbac}/clusterrolebindings`,
+    body: binding(attacher, attacher, { kind: "ServiceAccount", name: "attachdetach-controller", namespace: "kube-system" }),
   },
   {
     path: `${rbac}/clusterroles`,

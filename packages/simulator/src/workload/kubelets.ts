@@ -1,4 +1,6 @@
 import type { KubeTransport, Timers } from "@talos-operator/ports";
+import { Attacher } from "./attacher.ts";
+import type { PodWithVolumes } from "./attacher.ts";
 import { bringsNetwork, isOnHostNetwork } from "./pod-network.ts";
 import type { NetworkedPod } from "./pod-network.ts";
 
@@ -20,11 +22,11 @@ interface Pod extends NetworkedPod {
     readonly deletionTimestamp?: string;
     readonly deletionGracePeriodSeconds?: number;
   };
-  readonly spec?: NonNullable<NetworkedPod["spec"]> & {
-    readonly nodeName?: string;
-    readonly terminationGracePeriodSeconds?: number;
-    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
-  };
+  readonly spec?: NonNullable<NetworkedPod["spec"]> &
+    NonNullable<PodWithVolumes["spec"]> & {
+      readonly terminationGracePeriodSeconds?: number;
+      readonly containers?: readonly { readonly name: string; readonly image?: string }[];
+    };
   readonly status?: { readonly phase?: string; readonly conditions?: readonly unknown[] };
 }
 
@@ -43,16 +45,18 @@ export interface KubeletPorts {
 
 /**
  * The kubelets of one cluster, as far as drains can tell: a pod that is bound to a Node runs and turns ready; one that is deleted or evicted goes when
- * its grace period allows; pods of a machine that is off stay as they are. On a Node without a network run only pods that are on the host's.
+ * its grace period allows, and its volumes after it; pods of a machine that is off stay as they are. On a Node without a network run only pods that are on the host's.
  * Nothing schedules and nothing makes pods here.
  */
 export class Kubelets {
   readonly #ports: KubeletPorts;
   readonly #closing = new AbortController();
   readonly #stopping = new Set<string>();
+  readonly #attacher: Attacher;
 
   constructor(ports: KubeletPorts) {
     this.#ports = ports;
+    this.#attacher = new Attacher(ports.transport, ports.timers, this.#closing.signal);
     void this.#follow();
   }
 
@@ -147,6 +151,7 @@ export class Kubelets {
     const held = await this.#patch(pod, "", { metadata: { resourceVersion, finalizers: [...finalizers, runningFinalizer] } });
     const isOver = pod.status?.phase !== undefined && pod.status.phase !== "Pending";
     if (!held || isOver) return;
+    await this.#attacher.attach(pod);
     const at = this.#at();
     const conditions = ["Initialized", "Ready", "ContainersReady", "PodScheduled"].map((type) => ({
       type,
@@ -174,9 +179,9 @@ export class Kubelets {
       await this.#ports.timers.sleep(Math.min(graceMs, stopMs), this.#closing.signal);
       if (!this.#ports.isUp(nodeName)) return;
       const finalizers = (pod.metadata.finalizers ?? []).filter((one) => one !== runningFinalizer);
-      await this.#patch(pod, "", { metadata: { uid, finalizers } });
+      if (await this.#patch(pod, "", { metadata: { uid, finalizers } })) await this.#attacher.detach(pod);
     } catch {
-      // Closed.
+      // Closed, or the API is away.
     } finally {
       this.#stopping.delete(uid);
     }

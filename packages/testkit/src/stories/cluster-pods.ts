@@ -1,5 +1,5 @@
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
-import { budgetType, nodeType, podType } from "../world/kinds.ts";
+import { attachmentType, budgetType, claimType, nodeType, podType, volumeType } from "../world/kinds.ts";
 import type { Story } from "./story.ts";
 
 /** Kinds inside the cluster that is managed. */
@@ -7,6 +7,9 @@ export const inside = {
   node: nodeType,
   pod: podType,
   budget: budgetType,
+  volume: volumeType,
+  claim: claimType,
+  attachment: attachmentType,
 } as const;
 
 /** A Node as stories look at it. */
@@ -36,7 +39,13 @@ export async function runPod(
   world: Pick<Story, "workload">,
   address: string,
   name: string,
-  over: { readonly labels?: Record<string, string>; readonly annotations?: Record<string, string>; readonly owner?: string } = {},
+  over: {
+    readonly labels?: Record<string, string>;
+    readonly annotations?: Record<string, string>;
+    readonly owner?: string;
+    /** Name of a claim that `provideVolume` made. */
+    readonly claim?: string;
+  } = {},
 ): Promise<void> {
   const node = await nodeAt(world, address);
   const owner = over.owner === undefined ? undefined : await ownerOf(world, over.owner);
@@ -58,6 +67,7 @@ export async function runPod(
         nodeName: node?.metadata?.name,
         terminationGracePeriodSeconds: 5,
         containers: [{ name: "main", image: "example.com/web:1" }],
+        ...(over.claim === undefined ? {} : { volumes: [{ name: "data", persistentVolumeClaim: { claimName: over.claim } }] }),
       },
     } as KubeObject);
 }
@@ -81,6 +91,27 @@ async function ownerOf(
       spec: { selector: { matchLabels: labels }, template },
     } as KubeObject));
   return { apiVersion: "apps/v1", kind, name: "owner", uid: owner.metadata?.uid ?? "" };
+}
+
+/** A volume of a CSI driver with the claim of this name bound to it, as a provisioner leaves them; the volume is `pv-<claim>`. */
+export async function provideVolume(world: Pick<Story, "workload">, claim: string): Promise<void> {
+  const client = world.workload();
+  const common = { accessModes: ["ReadWriteOnce"], storageClassName: "fast" };
+  const csi = { driver: "csi.example.com", volumeHandle: `handle-${claim}` };
+  const claimRef = { namespace: "default", name: claim };
+  const volume = { capacity: { storage: "1Gi" }, csi, claimRef, ...common };
+  await client.resource(inside.volume).create({ metadata: { name: `pv-${claim}` }, spec: volume } as KubeObject);
+  const spec = { volumeName: `pv-${claim}`, resources: { requests: { storage: "1Gi" } }, ...common };
+  await client.resource(inside.claim).create({ metadata: { namespace: "default", name: claim }, spec } as KubeObject);
+}
+
+/** What is attached, as `volume`, in the order of names. */
+export async function attachedVolumes(world: Pick<Story, "workload">): Promise<readonly string[]> {
+  const { items } = await world
+    .workload()
+    .resource<KubeObject & { spec: { source: { persistentVolumeName: string } } }>(inside.attachment)
+    .list();
+  return items.map(({ spec }) => spec.source.persistentVolumeName).toSorted();
 }
 
 /** A budget over the pods with `app=<app>`. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
-import { cordonAt, inside, keepAvailable, nodeAt, podNames, runPod } from "./cluster-pods.ts";
+import { attachedVolumes, cordonAt, inside, keepAvailable, nodeAt, podNames, provideVolume, runPod } from "./cluster-pods.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -60,6 +60,45 @@ test("a budget without room holds the wipe up and is named; more replicas elsewh
     await runPod(world, "10.5.0.4", "web-2", { labels: { app: "web" } });
     await world.until("reset", wasReset(world));
     assert.deepEqual(await podNames(world), ["web-2"]);
+  }));
+
+test("a machine is not wiped while a volume of a pod that left is attached to it", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    for (const claim of ["web", "agent"]) await provideVolume(world, claim);
+    await runPod(world, leaving, "web", { claim: "web" });
+    await runPod(world, leaving, "agent", { owner: "DaemonSet", claim: "agent" });
+    await world.time.advance(2_000);
+    assert.deepEqual(await attachedVolumes(world), ["pv-agent", "pv-web"]);
+    await dropWorker(world);
+    await world.until("volumes", async () => (await draining(world)) === "VolumesAttached");
+    assert.deepEqual(await podNames(world), ["agent"]);
+    assert.match(
+      (await world.condition(kinds.controlPlane, "Draining"))?.message ?? "",
+      /1 volume\(s\) are still attached to its Node: pv-web\./,
+    );
+    await world.until("reset", wasReset(world));
+    assert.deepEqual(await attachedVolumes(world), ["pv-agent"], "what stays on the machine keeps its volume");
+  }));
+
+test("a volume that nobody detaches holds the wipe up as a budget does, and a person's word goes past it", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await provideVolume(world, "web");
+    await runPod(world, leaving, "web", { claim: "web" });
+    await world.time.advance(2_000);
+    const attachments = world.workload().resource(inside.attachment);
+    const [attachment] = (await attachments.list()).items;
+    const value = { metadata: { finalizers: ["external-attacher/csi-example-com"] } };
+    await attachments.patch({ name: attachment?.metadata?.name ?? "" }, { type: "merge", value });
+    await dropWorker(world);
+    await world.until("volumes", async () => (await draining(world)) === "VolumesAttached");
+    await world.time.advance(15 * 60_000);
+    assert.equal(await wasReset(world)(), false, "the default is to wait");
+    const message = (await world.condition(kinds.controlPlane, "Draining"))?.message ?? "";
+    const word = /proceed-without-drain: (\S+)\./.exec(message)?.[1] ?? "";
+    await world.annotate(kinds.controlPlane, "talos-operator.dev/proceed-without-drain", word);
+    await world.until("reset", wasReset(world));
   }));
 
 test("a new operator finds the drain of the one before, and ends it", () =>

@@ -14,6 +14,13 @@ export const configMapType = core("configmaps", "ConfigMap");
 export const podType = core("pods", "Pod");
 export const nodeType: ResourceType = { ...core("nodes", "Node"), namespaced: false };
 export const budgetType: ResourceType = { ...core("poddisruptionbudgets", "PodDisruptionBudget"), group: "policy" };
+export const claimType = core("persistentvolumeclaims", "PersistentVolumeClaim");
+export const volumeType: ResourceType = { ...core("persistentvolumes", "PersistentVolume"), namespaced: false };
+export const attachmentType: ResourceType = {
+  ...core("volumeattachments", "VolumeAttachment"),
+  group: "storage.k8s.io",
+  namespaced: false,
+};
 export const crdType: ResourceType = {
   group: "apiextensions.k8s.io",
   version: "v1",
