@@ -12,7 +12,7 @@ import type { ReleaseCatalogue } from "@talos-operator/talos";
 import type { DeclaredMachine, MachineName } from "./machine.ts";
 import type { Look } from "./look.ts";
 import type { ClusterFacts, IntentKind, MachinePlace } from "./record.ts";
-import type { SeenCertificates, SeenDrain, SeenNodes } from "./workload.ts";
+import type { SeenCertificates, SeenDrain, SeenAhead, SeenNodes } from "./workload.ts";
 import type { SeenConfig } from "./config.ts";
 import type { SeenAdoption } from "./adoption.ts";
 
@@ -115,6 +115,8 @@ export interface Observed {
   readonly drains?: ReadonlyMap<MachineName, SeenDrain>;
   /** Nodes of the cluster as last listed; looked at only when there is a reason to. `undefined` as with `drains`. */
   readonly nodes?: SeenNodes;
+  /** What would hold up drains; asked for only while an upgrade is ahead. `undefined` as with `drains`. */
+  readonly ahead?: SeenAhead;
   /** Certificates that kubelets wait for, where any machine's asks for one; absent = none does, or there is no client of the cluster's own API. */
   readonly certificates?: SeenCertificates;
   /** Configurations of running machines as last read back; absent = nobody reads them. */

@@ -112,6 +112,18 @@ export interface SeenNodes {
   readonly tainted?: ReadonlySet<string>;
 }
 
+/** What would hold up the drains of an upgrade that has not begun, as last asked of the cluster's own API. */
+export interface SeenAhead {
+  /** When it was last asked for, answered or not. Milliseconds since the epoch. */
+  readonly at: number;
+  /** True while an answer is awaited. */
+  readonly isAsking: boolean;
+  /** Sentences, empty where nothing would; `undefined` = nobody asked yet. */
+  readonly says: readonly string[] | undefined;
+  /** Nobody answered when it was last asked for, which `says` says. */
+  readonly isUnanswered: boolean;
+}
+
 /** A kubelet that waits for the certificate it serves with. */
 export interface PendingCertificate {
   /** `metadata.name` of its newest request. */

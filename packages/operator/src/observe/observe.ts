@@ -259,11 +259,11 @@ function workloadOf(
   mode: ReconcileMode,
   facts: ClusterFacts | undefined,
   { workload }: ClusterSession,
-): Pick<Observed, "drains" | "nodes"> {
+): Pick<Observed, "drains" | "nodes" | "ahead"> {
   if (workload === undefined) return {};
   for (const name of workload.drains().keys())
     if (mode !== "reconcile" || machineFact(facts, name) === undefined || intentOn(facts, name) !== undefined) workload.forget(name);
-  return { drains: workload.drains(), nodes: workload.nodes() };
+  return { drains: workload.drains(), nodes: workload.nodes(), ahead: workload.ahead() };
 }
 
 /** Certificates that kubelets wait for, where any of them asks. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { forecastDrains } from "./drain-forecast.ts";
-import type { DrainObjects } from "./drain-forecast.ts";
+import type { DrainObjects, ForecastPod } from "./drain-forecast.ts";
 
 const node = (
   name: string,
@@ -29,7 +29,7 @@ const pod = (
     },
     spec: { nodeName: on, containers: [{ resources: { requests: { cpu: over.cpu ?? "100m", memory } } }, {}] },
     status: { phase: over.phase ?? "Running" },
-  }) as DrainObjects["pods"][number];
+  }) as ForecastPod;
 
 const budget = (name: string, disruptionsAllowed: number, expectedPods = 1): DrainObjects["budgets"][number] => ({
   metadata: { namespace: "default", name },
@@ -69,6 +69,19 @@ const cases: readonly { readonly name: string; readonly given: Partial<DrainObje
     says: ["Pods that find no room on the other Nodes when theirs is drained: a (cpu, memory, pods)."],
   },
   {
+    name: "there are too many pods to be counted",
+    given: { nodes: two, pods: undefined, budgets: [budget("db", 0)] },
+    says: [
+      "PodDisruptionBudgets that allow no eviction now: default/db. Drains wait for them.",
+      "Whether evicted pods find room on the other Nodes is not known: there are too many to be counted.",
+    ],
+  },
+  {
+    name: "pods that ask for just what is left, in parts that are no binary fractions",
+    given: { nodes: two, pods: [pod("x", "a", "1", { cpu: "1100m" }), ...[1, 2, 3].map((n) => pod(`y${n}`, "b", "1", { cpu: "300m" }))] },
+    says: [],
+  },
+  {
     name: "pods of a DaemonSet do not leave, and take their room all the same; finished ones take none",
     given: {
       nodes: two,
@@ -85,3 +98,12 @@ const cases: readonly { readonly name: string; readonly given: Partial<DrainObje
 
 for (const { name, given, says } of cases)
   test(`forecast of drains: ${name}`, () => assert.deepEqual(forecastDrains({ nodes: [], pods: [], budgets: [], ...given }), says));
+
+test("forecast of drains: thousands of pods on as many Nodes are added up once", () => {
+  const nodes = Array.from({ length: 2_000 }, (_, index) => node(`n${index}`, "4Gi"));
+  const pods = Array.from({ length: 5_000 }, (_, index) => pod(`p${index}`, `n${index % 2_000}`, "64Mi"));
+  const begun = process.cpuUsage();
+  assert.deepEqual(forecastDrains({ nodes, pods, budgets: [] }), []);
+  const { user } = process.cpuUsage(begun);
+  assert.ok(user < 500_000, `${user / 1_000} ms`);
+});

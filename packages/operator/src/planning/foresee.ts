@@ -43,7 +43,7 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   const expected = isGoing ? undefined : forecastOf(assess(from));
   return {
     ...plan,
-    ...(expected === undefined ? {} : { forecast: `${hopsOf(from)}${sayForecast(expected)}` }),
+    ...(expected === undefined ? {} : { forecast: [`${hopsOf(from)}${sayForecast(expected)}`, ...(from.ahead?.says ?? [])].join(" ") }),
     ...(left === "" ? {} : { pending: left }),
   };
 }

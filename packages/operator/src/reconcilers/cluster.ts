@@ -37,6 +37,7 @@ import { planPools } from "../planning/pool-plans.ts";
 import { see, subjectOf } from "../observe/see.ts";
 import type { Sight, Subject } from "../observe/see.ts";
 import { ClusterSession } from "./cluster-session.ts";
+import { lookAhead } from "./look-ahead.ts";
 import { Surroundings } from "../observe/surroundings.ts";
 import { snapshotWatches } from "../disruption/snapshot-watches.ts";
 import { tellDecided } from "../report/tell-decided.ts";
@@ -101,8 +102,7 @@ export function createBrain(options: BrainOptions): Brain {
     const sight = await see(subject, cluster, surroundings, options, ports);
     const { seen } = sight;
     const assessed = assess(seen);
-    const before = clusters.saw(cluster, assessed);
-    reportUnseen(cluster, before);
+    reportUnseen(cluster, clusters.saw(cluster, assessed));
 
     const decision = decide(assessed, rules);
     tellDecided(options, cluster, controlPlane, decision);
@@ -127,6 +127,7 @@ export function createBrain(options: BrainOptions): Brain {
         return { requeueAfterMs: ANSWERS_AGAIN_MS, priority: "normal" };
     }
 
+    lookAhead(assessed, cluster, bundles, context.log);
     context.note("execute");
     const begunAt = clock.now();
     const failure = await carryOut(decision, seen, cluster, options, ports, context);

@@ -10,7 +10,8 @@ import { factsOf, machineFact } from "../record/facts.ts";
 import { wantedMeta } from "../procedures/configure/meta-plan.ts";
 import { platformOf } from "../procedures/configure/platform-of.ts";
 import { forecastOf } from "../planning/forecast-of.ts";
-import { sayLeft } from "../planning/upgrade-forecast.ts";
+import { isUpgradeAhead } from "../planning/upgrade-ahead.ts";
+import { sayForecast, sayLeft } from "../planning/upgrade-forecast.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../disruption/drain.ts";
 import { accessConditions } from "./access-state.ts";
@@ -150,6 +151,11 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
 /** What is done about another Talos, with what is left of it. */
 function withForecast(assessed: Assessment): UpgradeStep | undefined {
   const { upgrade } = assessed;
+  if (upgrade !== undefined && isUpgradeAhead(assessed)) {
+    const ahead = forecastOf(assessed);
+    const says = [upgrade.says, ...(ahead === undefined ? [] : [`Ahead: ${sayForecast(ahead)}`]), ...(assessed.seen.ahead?.says ?? [])];
+    return { ...upgrade, says: says.filter((words) => words !== "").join(" ") };
+  }
   const forecast = upgrade?.kind === "running" || upgrade?.kind === "held" ? forecastOf(assessed) : undefined;
   if (upgrade === undefined || forecast === undefined) return upgrade;
   return { ...upgrade, says: [upgrade.says, `Left: ${sayLeft(forecast)}.`].filter((words) => words !== "").join(" ") };

@@ -1,15 +1,18 @@
+import { KubeApiError } from "@talos-operator/kube-runtime";
 import type { Logger, Timers } from "@talos-operator/ports";
 import { elapsedMs } from "../elapsed.ts";
 import { isEffectError } from "../errors.ts";
+import { forecastDrains } from "../planning/drain-forecast.ts";
 import { runDrain } from "./drain-run.ts";
 import type { DrainPorts } from "./drain-run.ts";
 import { evict } from "./evict.ts";
 import { nodeType, podType } from "./kinds.ts";
 import type { NodeObject, PodObject } from "./kinds.ts";
+import { readDrainObjects } from "./read-drain-objects.ts";
 import { seenNode } from "./seen-node.ts";
 import { openWorkloadApi } from "./workload-api.ts";
 import type { WorkloadApi, WorkloadPlace, WorkloadPorts, WorkloadUser } from "./workload-api.ts";
-import type { DrainState, NodeOwner, OwnPod, SeenDrain, SeenNode, SeenNodes } from "../model/workload.ts";
+import type { DrainState, NodeOwner, OwnPod, SeenAhead, SeenDrain, SeenNode, SeenNodes } from "../model/workload.ts";
 
 /** A drain that no rule has asked for in this time is given up. */
 const WANTED_MS = 60_000;
@@ -47,6 +50,7 @@ export class ClusterWorkload {
   readonly #wake: () => void;
   readonly #drains = new Map<string, Running>();
   #nodes: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true, cordoned: new Map() };
+  #ahead: SeenAhead = { at: Number.NEGATIVE_INFINITY, isAsking: false, says: undefined, isUnanswered: false };
   #isClosed = false;
 
   constructor(ports: WorkloadPorts & { readonly timers: Timers; readonly pod?: OwnPod | undefined }, wake: () => void) {
@@ -69,6 +73,10 @@ export class ClusterWorkload {
 
   nodes(): SeenNodes {
     return this.#nodes;
+  }
+
+  ahead(): SeenAhead {
+    return this.#ahead;
   }
 
   /** Begins a drain, or keeps it going; one that has ended is run again. */
@@ -152,6 +160,13 @@ export class ClusterWorkload {
     void this.#list(place, log);
   }
 
+  /** Asks in the background what would hold up drains. */
+  lookAhead(place: WorkloadPlace, log: Logger): void {
+    if (this.#isClosed || this.#ahead.isAsking) return;
+    this.#ahead = { ...this.#ahead, at: this.#ports.clock.now(), isAsking: true };
+    void this.#askAhead(place, log);
+  }
+
   /** Evicts the pod of this process, which ends it: what goes on is written down for the next one. */
   async evictItself(node: string, place: WorkloadPlace, demand: () => Promise<number>): Promise<void> {
     const { pod } = this.#ports;
@@ -198,6 +213,25 @@ export class ClusterWorkload {
     const { items } = await client.resource<PodObject>(podType).list({ namespace, fieldSelector: `metadata.name=${name}`, timeoutMs });
     const found = items.find(({ metadata }) => metadata?.uid === uid)?.spec?.nodeName;
     this.#nodes = { ...this.#nodes, own: found === undefined ? { kind: "elsewhere" } : { kind: "here", name: found } };
+  }
+
+  async #askAhead(place: WorkloadPlace, log: Logger): Promise<void> {
+    let says: readonly string[] | undefined;
+    let detail = "the keys of the cluster cannot be used";
+    try {
+      says = await this.use({ kind: "nodes" }, place, (nodes, timeoutMs) =>
+        this.use({ kind: "budgets" }, place, async (budgets) => forecastDrains(await readDrainObjects(nodes, budgets, { timeoutMs }))),
+      );
+    } catch (thrown) {
+      if (thrown instanceof KubeApiError) detail = `its own API answers ${thrown.code} to ${thrown.call}`;
+      log.debug(
+        { action: "LookAhead", err: thrown instanceof Error ? thrown.message : "unknown" },
+        "What would hold up drains is not known",
+      );
+    }
+    const unknown = [`Budgets that would hold up drains, and room for evicted pods, are not known: ${detail}.`];
+    this.#ahead = { ...this.#ahead, isAsking: false, says: says ?? unknown, isUnanswered: says === undefined };
+    if (!this.#isClosed) this.#wake();
   }
 
   async #list(place: WorkloadPlace, log: Logger): Promise<void> {

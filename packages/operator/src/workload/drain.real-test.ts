@@ -8,9 +8,10 @@ import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
 import { cordon, uncordon } from "./cordon.ts";
 import { runDrain } from "./drain-run.ts";
 import { evict } from "./evict.ts";
-import { claimType, nodeType, podType, volumeAttachmentType } from "./kinds.ts";
+import { budgetType, claimType, nodeType, podType, volumeAttachmentType } from "./kinds.ts";
 import type { NodeObject, PodObject } from "./kinds.ts";
 import { deleteNodeObject } from "./node-objects.ts";
+import { readDrainObjects } from "./read-drain-objects.ts";
 import { seenNode, CORDON_MARK, UPGRADE_TAINT } from "./seen-node.ts";
 import { putUpgradeTaint, takeUpgradeTaintOff } from "./upgrade-taint.ts";
 import { startGenuineCluster } from "./testing/adapters/genuine-cluster.ts";
@@ -19,13 +20,6 @@ import { openWorkloadApi } from "./workload-api.ts";
 import type { WorkloadApi, WorkloadUser } from "./workload-api.ts";
 import type { DrainState } from "../model/workload.ts";
 
-const budgetType: ResourceType = {
-  group: "policy",
-  version: "v1",
-  plural: "poddisruptionbudgets",
-  kind: "PodDisruptionBudget",
-  namespaced: true,
-};
 const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 const options = { timeoutMs: 10_000 };
 const first = { uuid: "11111111-2222-3333-4444-555555555555", address: "10.5.0.1" };
@@ -253,6 +247,16 @@ describe("drains on a genuine kube-apiserver", { timeout: 300_000 }, () => {
     assert.equal(await deleteNodeObject(client, "second", () => true, options), true);
     assert.equal(await cluster.admin.resource(nodeType).tryGet({ name: "second" }), undefined);
     assert.equal(await codeOf(client.resource(secretType).list({ namespace: "kube-system" })), "FORBIDDEN");
+  });
+
+  it("reads what would hold up drains: budgets as the disruption controller, Nodes and pods as the node controller", async () => {
+    const nodes = await open({ kind: "nodes" });
+    const budgets = await open({ kind: "budgets" });
+    const found = await readDrainObjects(nodes.client, budgets.client, options);
+    assert.ok(found.nodes.some(({ metadata }) => metadata?.name === "first"));
+    assert.ok(found.pods?.some(({ metadata }) => metadata?.name === "other"));
+    assert.equal(await codeOf(nodes.client.resource(budgetType).list()), "FORBIDDEN", "which is why another user asks");
+    assert.equal(await codeOf(budgets.client.resource(secretType).list({ namespace: "kube-system" })), "FORBIDDEN");
   });
 
   it("taints Nodes as the node controller, beside a person's taints, and no kubelet may", async () => {

@@ -6,6 +6,15 @@ export const nodeType: ResourceType = { group: "", version: "v1", plural: "nodes
 /** Its pods. */
 export const podType: ResourceType = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 
+/** How many pods of a kind may be away at once. */
+export const budgetType: ResourceType = {
+  group: "policy",
+  version: "v1",
+  plural: "poddisruptionbudgets",
+  kind: "PodDisruptionBudget",
+  namespaced: true,
+};
+
 /** Its claims for volumes. */
 export const claimType: ResourceType = {
   group: "",

@@ -10,11 +10,12 @@ const LIFETIME_MS = 10 * 60_000;
 export const CERTIFICATE_IN_USE_MS = LIFETIME_MS / 2;
 
 /**
- * As whom we act in a managed cluster. The first three are users that every cluster knows, with the rights that Kubernetes itself gives them; nothing is installed.
+ * As whom we act in a managed cluster. The first four are users that every cluster knows, with the rights that Kubernetes itself gives them; nothing is installed.
  *
  * `node`: the kubelet of one Node. It may cordon that Node, read its pods and evict them, and the API server keeps it from every other Node.
  * `nodes`: the node lifecycle controller. It may list, taint and delete Nodes, and no kubelet may.
  * `volumes`: the attach and detach controller. It may list what is attached, and no kubelet may.
+ * `budgets`: the disruption controller. It may list PodDisruptionBudgets, and none of the others may.
  * `certificates`: the controller of certificate requests. It may read them, and approve none of those that kubelets serve with.
  * `approver`: an administrator under a name of its own, made when something is to be approved: no user that every cluster knows may approve those.
  * `addons`: an administrator under a name of its own: charts hold objects of every kind.
@@ -22,7 +23,7 @@ export const CERTIFICATE_IN_USE_MS = LIFETIME_MS / 2;
 export type WorkloadUser =
   | { readonly kind: "node"; readonly name: string }
   | { readonly kind: "volumes" }
-  | { readonly kind: "nodes" | "certificates" | "approver" | "addons" };
+  | { readonly kind: "nodes" | "budgets" | "certificates" | "approver" | "addons" };
 
 /** The Kubernetes API of one managed cluster. */
 export interface WorkloadPlace {
@@ -72,6 +73,8 @@ export function subjectOf(user: WorkloadUser): { readonly commonName: string; re
       return { commonName: "system:serviceaccount:kube-system:node-controller", organizations: ["talos-operator.dev"] };
     case "volumes":
       return { commonName: "system:serviceaccount:kube-system:attachdetach-controller", organizations: ["talos-operator.dev"] };
+    case "budgets":
+      return { commonName: "system:serviceaccount:kube-system:disruption-controller", organizations: ["talos-operator.dev"] };
     case "certificates":
       return { commonName: "system:serviceaccount:kube-system:certificate-controller", organizations: ["talos-operator.dev"] };
     case "approver":

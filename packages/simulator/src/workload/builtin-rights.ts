@@ -4,11 +4,12 @@ const group = "rbac.authorization.k8s.io";
 const rbac = `/apis/${group}/v1`;
 const controller = "system:controller:node-controller";
 const attacher = "system:controller:attachdetach-controller";
+const disruptions = "system:controller:disruption-controller";
 const signer = "system:controller:certificate-controller";
 
 /**
  * Rights that genuine clusters have and the simulated API would not know: those of kubelets, which a genuine API server gives through its Node authorizer
- * (there each to its own Node alone), and those of the node lifecycle controller, of the attach and detach controller, and of the controller of certificate requests.
+ * (there each to its own Node alone), and those of the node lifecycle controller, of the attach and detach controller, of the disruption controller, and of the controller of certificate requests.
  */
 const objects: readonly { readonly path: string; readonly body: Record<string, unknown> }[] = [
   {
@@ -51,6 +52,24 @@ const objects: readonly { readonly path: string; readonly body: Record<string, u
   {
     path: `${rbac}/clusterrolebindings`,
     body: binding(attacher, attacher, { kind: "ServiceAccount", name: "attachdetach-controller", namespace: "kube-system" }),
+  },
+  {
+    path: `${rbac}/clusterroles`,
+    body: {
+      apiVersion: `${group}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: disruptions },
+      rules: [
+        { apiGroups: ["apps"], resources: ["deployments", "replicasets", "statefulsets"], verbs: ["get", "list", "watch"] },
+        { apiGroups: [""], resources: ["replicationcontrollers"], verbs: ["get", "list", "watch"] },
+        { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ["get", "list", "watch"] },
+        { apiGroups: ["policy"], resources: ["poddisruptionbudgets/status"], verbs: ["update"] },
+      ],
+    },
+  },
+  {
+    path: `${rbac}/clusterrolebindings`,
+    body: binding(disruptions, disruptions, { kind: "ServiceAccount", name: "disruption-controller", namespace: "kube-system" }),
   },
   {
     path: `${rbac}/clusterroles`,

@@ -36,6 +36,7 @@ export function describeDryRun(seen: ClusterSeen, foreseen: ForeseenCluster | un
     waiting: children?.waiting,
     isWhole: children?.isWhole ?? true,
     hash: hashOfSteps(steps),
+    ...(children?.forecast === undefined ? {} : { forecast: children.forecast }),
     ...(children?.pending === undefined ? {} : { pending: children.pending }),
   };
   return dryRunCondition(plan);

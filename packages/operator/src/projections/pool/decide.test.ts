@@ -229,7 +229,13 @@ test("worker: the columns count ready nodes and show what runs", () => {
     return { ...one, status: { ...one.status, observedVersion: version } };
   };
   const { running: fields } = decideWorker(seen({ machines: [running(1, "v1.13.10"), running(2, "v1.13.9")] }), FINALIZER);
-  assert.deepEqual(fields, { observedVersion: "v1.13.9, v1.13.10", wantedMachines: 2, readyMachines: 1, machines: "1/2" });
+  assert.deepEqual(fields, {
+    configContract: undefined,
+    observedVersion: "v1.13.9, v1.13.10",
+    wantedMachines: 2,
+    readyMachines: 1,
+    machines: "1/2",
+  });
 });
 
 for (const state of ["Installing", "Unreachable", "Booting", "Available"])
