@@ -71,15 +71,18 @@ export function createPodRules(
     const { items: nodes } = await client.resource<Node>(nodeType).list();
     const node = nodeAt(nodes, address)?.metadata?.name;
     const { items: pods } = await client.resource<Pod>(podType).list();
-    // The operator's own pod stays where no other Node takes it.
+    // The operator's own pod stays where no other Node takes it; one that a machine left behind takes none.
+    const isPresent = (one: Node): boolean => one.status?.addresses?.every((own) => nodeAt(nodes, own.address) === one) === true;
     const isStuck =
       (silentSince !== undefined && now() - silentSince >= ITSELF_MS) ||
-      !nodes.some(
-        ({ metadata, spec }) =>
-          metadata?.name !== node &&
-          spec?.unschedulable !== true &&
-          (spec?.taints ?? []).every(({ effect }) => effect === "PreferNoSchedule"),
-      );
+      !nodes
+        .filter(isPresent)
+        .some(
+          ({ metadata, spec }) =>
+            metadata?.name !== node &&
+            spec?.unschedulable !== true &&
+            (spec?.taints ?? []).every(({ effect }) => effect === "PreferNoSchedule"),
+        );
     const stays = ({ metadata }: Pod): boolean => isStuck && metadata?.uid !== undefined && metadata.uid === stage.operatorPod?.uid;
     const left = pods.filter((pod) => pod.spec?.nodeName === node && pod.metadata?.deletionTimestamp === undefined && !stays(pod));
     if (node !== undefined && left.length > 0)
