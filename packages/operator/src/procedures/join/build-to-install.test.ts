@@ -91,6 +91,28 @@ const cases: readonly (readonly [what: string, given: Given, gets: readonly stri
   ],
   ["an image without a tag as it is", { peers: [{ runs: "v1.13.9" }], image: factory(one) }, ["v1.13.9", factory(one)]],
   [
+    "the schematic that its pool runs, before one of it is well with another",
+    { asked: "v1.13.9", image: factory(two), peers: [{ runs: "v1.13.9", schematic: one }] },
+    ["v1.13.9", factory(one)],
+  ],
+  [
+    "the schematic that is asked for, once one is",
+    {
+      asked: "v1.13.9",
+      image: factory(two),
+      peers: [
+        { runs: "v1.13.9", schematic: one },
+        { runs: "v1.13.9", schematic: two },
+      ],
+    },
+    ["v1.13.9", factory(two)],
+  ],
+  [
+    "the schematic that is asked for in a pool of its own, whatever others run",
+    { asked: "v1.13.9", image: factory(two), peers: [{ runs: "v1.13.9", pool: "other", schematic: one }] },
+    ["v1.13.9", factory(two)],
+  ],
+  [
     "never an image that failed: what its pool runs",
     {
       asked: "v1.13.9",

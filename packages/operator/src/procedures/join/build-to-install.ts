@@ -1,4 +1,4 @@
-import { compareVersions, tryParseVersion } from "@talos-operator/talos";
+import { compareVersions, isSameSchematic, tryParseVersion } from "@talos-operator/talos";
 import { onceFor } from "../../assess/once.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { mayHoldConfig, machineFact } from "../../record/facts.ts";
@@ -16,8 +16,8 @@ export interface BuildToInstall {
 }
 
 /**
- * What is installed on a machine that joins: what is asked for once another machine of its role is well with that version, else what its role runs. A Talos that failed is
- * not tried on it: it gets what runs.
+ * What is installed on a machine that joins: what is asked for once another machine of its role is well with that version, and one of its pool with that schematic, else
+ * what runs there. A Talos that failed is not tried on it: it gets what runs. Nothing is beside it yet that it could fall back to.
  */
 export function buildToInstall({ machines }: Pick<Observed, "machines">, facts: ClusterFacts, declared: DeclaredMachine): BuildToInstall {
   const { role, version: asked, machineSpec, owner } = declared;
@@ -33,8 +33,10 @@ export function buildToInstall({ machines }: Pick<Observed, "machines">, facts: 
   const version = (isProven || isFirst) && !isBad(asked, undefined) ? asked : runs;
   const { image } = machineSpec;
   if (image === undefined || image === "") return { version, machineSpec };
-  const schematic = ofPool?.schematic;
-  const built = isBad(version, schematicAsked(declared)) && !isBad(version, schematic) ? withSchematic(image, schematic) : image;
+  const wanted = schematicAsked(declared);
+  const [usual] = ofPool?.schematics ?? [];
+  const isTried = usual === undefined || ofPool?.schematics.some((one) => isSameSchematic(one, wanted)) === true;
+  const built = (!isTried || isBad(version, wanted)) && !isBad(version, usual) ? withSchematic(image, usual) : image;
   return { version, machineSpec: { ...machineSpec, image: withTag(built, version) } };
 }
 
@@ -43,8 +45,8 @@ interface Running {
   readonly versions: readonly string[];
   /** Of most of them, of two the older one. */
   readonly usual: string | undefined;
-  /** Of the first that tells one. */
-  readonly schematic: string | undefined;
+  /** As far as they are told, in the order of machines. */
+  readonly schematics: readonly string[];
 }
 
 /** By role, and by role and pool. Many machines join at once. */
@@ -71,8 +73,8 @@ function runningOf(all: readonly SeenMachine[]): Running {
     ),
   ];
   const usual = counts.toSorted(([a, some], [b, others]) => others.length - some.length || compareVersions(a, b))[0]?.[0];
-  const schematic = all.map(({ look }) => (look.kind === "running" ? look.schematic : undefined)).find((one) => one !== undefined);
-  return { versions: counts.map(([version]) => version), usual, schematic };
+  const schematics = new Set(all.flatMap(({ look }) => (look.kind === "running" ? (look.schematic ?? []) : [])));
+  return { versions: counts.map(([version]) => version), usual, schematics: [...schematics] };
 }
 
 function isWell({ look }: SeenMachine): boolean {
