@@ -1,4 +1,5 @@
 import type { TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/api";
+import { tryParseVersion } from "@talos-operator/talos";
 import { lockoutOf } from "../config/lockout.ts";
 import type { RenderInput } from "../config/render.ts";
 import { rotatesCertificates } from "../config/rotates-certificates.ts";
@@ -49,7 +50,10 @@ function inputOf(
     controlPlane: spec,
     machineSpec,
     version,
-    contract: machineFact(facts, machine)?.contract ?? firstContract(facts, { owner }, version, readBy),
+    // What is no version makes no configuration, which is said of the spec.
+    contract:
+      machineFact(facts, machine)?.contract ??
+      (tryParseVersion(version) === undefined ? undefined : firstContract(facts, { owner }, version, readBy)),
     readBy,
     platform,
     installDisk: "/dev/sda",

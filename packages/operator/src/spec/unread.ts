@@ -39,7 +39,9 @@ export function unreadBy(
   facts: ClusterFacts,
   platform: string | undefined,
 ): string | undefined {
-  if (spec === undefined || compareVersions(reader, declared.version) >= 0) return undefined;
+  // What is no version is said of the spec.
+  if (spec === undefined || tryParseVersion(declared.version) === undefined) return undefined;
+  if (compareVersions(reader, declared.version) >= 0) return undefined;
   const { role, machineSpec, address } = declared;
   const check = checkConfig({
     role,

@@ -16,6 +16,8 @@ interface Given {
   readonly call?: string;
   readonly talosVersion?: string | undefined;
   readonly talosSchematic?: string;
+  /** Talos itself runs, built from no schematic. */
+  readonly isPlain?: true;
   /** No ready node, for so long when the call goes out. */
   readonly away?: string;
   readonly forMs?: number;
@@ -28,6 +30,7 @@ function reported({
   call = "/machine.MachineService/Reboot",
   away,
   forMs = 91_000,
+  isPlain,
   ...asked
 }: Given): readonly string[] {
   const { talosVersion = "v1.13.10", talosSchematic } = asked;
@@ -40,7 +43,7 @@ function reported({
       hardware: { talosVersion: "v1.13.9" },
       power: "on",
       isConnected: true,
-      schematic,
+      schematic: isPlain === true ? undefined : schematic,
     },
   }));
   const datacenter = {
@@ -85,6 +88,7 @@ const cases: readonly (readonly [string, readonly string[], Given])[] = [
   ["what runs", ["S21"], { ...install, talosVersion: "v1.13.9", talosSchematic: schematic }],
   ["what runs, on a worker", ["S21"], { ...install, to: worker, talosVersion: "v1.13.9", talosSchematic: schematic }],
   ["another image of what runs", [], { ...install, talosVersion: "v1.13.9", talosSchematic: another }],
+  ["an image where Talos itself runs", [], { ...install, isPlain: true, talosVersion: "v1.13.9", talosSchematic: schematic }],
   ["an older one", ["S21"], { ...install, talosVersion: "v1.13.8" }],
   ["a newer one", [], install],
 ];

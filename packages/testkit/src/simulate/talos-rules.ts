@@ -1,6 +1,6 @@
 import type { ClusterRecord, OpenIntent } from "@talos-operator/api";
 import type { Datacenter, SimulatedMachine } from "@talos-operator/simulator";
-import { compareVersions, isSameSchematic } from "@talos-operator/talos";
+import { compareVersions, isSameSchematic, noSchematic } from "@talos-operator/talos";
 import type { EffectId } from "./effects.ts";
 import type { Report } from "./invariants.ts";
 import { livingEtcd } from "./living-etcd.ts";
@@ -50,7 +50,8 @@ export function createTalosRules(datacenter: Datacenter, stage: Stage, now: () =
       const { hardware, schematic } = machineAt(address).state;
       const order = compareVersions(asked, hardware.talosVersion);
       if (order < 0) report("S21", `Talos ${asked} goes to ${address}, which runs the newer ${hardware.talosVersion}`);
-      if (order === 0 && isSameSchematic(schematic, talosSchematic)) report("S21", `Talos ${asked} goes to ${address}, which runs it`);
+      if (order === 0 && isSameSchematic(schematic ?? noSchematic, talosSchematic))
+        report("S21", `Talos ${asked} goes to ${address}, which runs it`);
       if (!stage.everControlPlanes.has(address)) return;
       for (const [other, since] of notReadySince)
         if (other !== address && now() - since > KNOWN_MS) report("S21", `Talos ${asked} goes to ${address} while ${other} is not back`);

@@ -68,7 +68,7 @@ test("the configuration of a node in a container: no install section, no META, h
     for (const { address } of containerMachines) {
       const config = world.datacenter.machine(address).state.config.active ?? "";
       const { install, documents } = describeMachineConfig(config);
-      assert.deepEqual(install, { disk: undefined, image: undefined, wipe: false }, address);
+      assert.deepEqual([install.disk, install.image, install.wipe], [undefined, undefined, false], address);
       assert.doesNotMatch(config, /^\s*install:/m, address);
       assert.ok(!documents.some((document) => document.includes("UnattendedInstallConfig")), address);
       assert.match(config, /hostDNS:\n\s+enabled: true\n\s+forwardKubeDNSToHost: true/, address);
