@@ -39,6 +39,8 @@ interface Case {
   readonly tainted?: readonly number[];
   readonly node?: Readonly<Record<number, Partial<SeenNode>>>;
   readonly listed?: Partial<SeenNodes>;
+  /** A Node that a machine left behind. */
+  readonly former?: Partial<SeenNode>;
   readonly known?: Partial<ClusterFacts>;
   readonly over?: World;
   readonly looks?: Readonly<Record<string, Look>>;
@@ -47,7 +49,7 @@ interface Case {
 }
 
 function decided(one: Case) {
-  const { versions = [], tainted = [], node = {}, listed = {}, known = {}, over = {}, looks = {}, ask = asked } = one;
+  const { versions = [], tainted = [], node = {}, listed = {}, known = {}, over = {}, looks = {}, ask = asked, former } = one;
   const nodes = [1, 2, 3].map((n): SeenNode => ({
     name: `node-${n}`,
     uuid: `uuid-10.0.1.${n}`,
@@ -79,7 +81,14 @@ function decided(one: Case) {
       looks: { ...own, ...looks },
       watchedSince: NOW - 3_600_000,
       drains: new Map(),
-      nodes: { at: NOW - 1_000, nodes: [cp, ...nodes], isAsking: false, isStale: false, cordoned: new Map(), ...listed },
+      nodes: {
+        at: NOW - 1_000,
+        nodes: [cp, ...nodes, ...(former === undefined ? [] : [{ ...nodes[0]!, name: "former", isSchedulable: false, ...former }])],
+        isAsking: false,
+        isStale: false,
+        cordoned: new Map(),
+        ...listed,
+      },
       ...over,
       facts: facts({
         bootstrapDone: founded,
@@ -96,6 +105,13 @@ const failed = (word: string, at: number): World => ({ sent: new Map([[word, { a
 
 const cases: readonly Case[] = [
   { title: "all that take pods, before the first is done", expect: { on: [1, 2, 3] } },
+  {
+    title: "the Node that a machine names itself which was installed anew, and not the one that it left behind",
+    looks: { "10.0.1.1": { ...running(), version: "v1.13.9", nodeName: "node-1" } },
+    listed: {},
+    former: { addresses: ["10.0.1.1"], uuid: "uuid-10.0.1.1", isReady: false },
+    expect: { on: [1, 2, 3] },
+  },
   { title: "none while no run is open", known: { operations: [] }, expect: {} },
   { title: "none before the Nodes were listed in this run", listed: { at: NOW - 61_000 }, expect: {} },
   { title: "none without a list", listed: { nodes: undefined }, expect: {} },

@@ -3,7 +3,7 @@ import { taintNodes } from "../../effects/taint-nodes.ts";
 import { untaintNodes } from "../../effects/untaint-nodes.ts";
 import { upgradePlanOf } from "../../planning/upgrade-plan.ts";
 import { isUpgrade, openRun } from "../../record/upgrades.ts";
-import { nodeOf } from "../../workload/seen-node.ts";
+import { nodeNamedBy } from "../../workload/seen-node.ts";
 import type { SeenNode } from "../../model/workload.ts";
 import type { Action } from "../../model/effect.ts";
 import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
@@ -42,10 +42,13 @@ export function awaitsNodesOfRun({ seen, facts }: Assessment): boolean {
   return run.startedAt <= seen.now && seen.nodes.at < run.startedAt;
 }
 
+const UNSEEN = { kind: "not-asked" } as const;
+
 function ownedOf({ byName }: Assessment, facts: ClusterFacts, listed: readonly SeenNode[]): readonly Owned[] {
   const byNode = new Map<string, MachineFact>();
   for (const fact of facts.machines) {
-    const node = fact.releasedAt === undefined ? nodeOf(listed, fact) : undefined;
+    const look = byName.get(fact.name)?.look ?? UNSEEN;
+    const node = fact.releasedAt === undefined ? nodeNamedBy(listed, look, fact) : undefined;
     if (node !== undefined) byNode.set(node.name, fact);
   }
   return listed.map((node) => {
