@@ -3,6 +3,7 @@ import { defaultSchematicId, isPlainSchematic, noSchematic, sayPlan, schematicOf
 import type { UpgradePlan } from "@talos-operator/talos";
 import { upgradePendingOf } from "../controllers/shared/upgrade-pending.ts";
 import type { KubernetesVersions, MachineBuilds } from "../controllers/shared/upgrade-pending.ts";
+import { failedHere } from "../procedures/upgrade/quarantine.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { upgradeIntents } from "../record/upgrades.ts";
 import { argumentsToCome, asksAnotherTalos, upgradePlanOf } from "../planning/upgrade-plan.ts";
@@ -38,6 +39,7 @@ export function upgradePending(
     return names.length === 0 ? [] : [{ name, names }];
   });
   const proving = provingOf(seen, machines).filter((name) => ![...versions, ...builds].some((one) => one.name === name));
+  const failed = machines.flatMap((machine) => (failedHere(factsOf(seen), machine) === undefined ? [] : [machine.declared.name]));
   const kubernetes = kubernetesPending(seen, kubeVersion);
   const components = componentsThatDiffer(seen, machines);
   const way =
@@ -50,7 +52,7 @@ export function upgradePending(
     machines.filter(({ declared: { name } }) => !builds.some((one) => one.name === name)),
   );
   return upgradePendingOf(
-    { machines: versions, builds, lacking, containers, proving, kubernetes, components, images, way, step: said },
+    { machines: versions, builds, lacking, containers, proving, failed, kubernetes, components, images, way, step: said },
     generation,
   );
 }

@@ -357,6 +357,24 @@ describe("a Talos whose etcd never starts", () => {
       assert.match((await pending(world))?.message ?? "", /It is not rolled back: no other member of etcd runs/);
     }));
 
+  test("stays told where the machine that it failed on runs what the spec asks for, and no other is left", () =>
+    tell({ timings: demoTimings, machines: [{ address: "10.5.0.1", talosVersion: "v1.13.9" }] }, async (world) => {
+      await ready(world, ["10.5.0.1"], []);
+      world.datacenter.setReleaseFault("v1.14.0", { boot: "etcd-fails" });
+      await ask(world, "v1.14.0", ["controlPlane"]);
+      await failed(world);
+      await world.time.advance(900_000);
+      const { reason, message = "" } = (await pending(world)) ?? {};
+      assert.equal(reason, "VersionFailed");
+      assert.match(
+        message,
+        /failed on demo-10\.5\.0\.1 .*, which runs it: .* Repair or replace demo-10\.5\.0\.1, or ask for another version/,
+      );
+      world.datacenter.setReleaseFault("v1.14.0", undefined);
+      world.datacenter.machine("10.5.0.1").powerCycle();
+      await world.until("told no more", async () => (await pending(world)) === undefined, 900);
+    }));
+
   const three = [...two, "10.5.0.3"];
   const with13 = { timings: demoTimings, machines: [1, 2, 3, 4].map((n) => ({ address: `10.5.0.${n}`, talosVersion: "v1.13.9" })) };
   /** The leader is the last of three to get another release of etcd, and there it fails. */

@@ -38,6 +38,8 @@ export interface VersionsSeen {
   readonly containers?: readonly MachineVersions[];
   /** Names of machines that run it already, and whose upgrade is not over. */
   readonly proving?: readonly string[];
+  /** Names of machines that run it, and that it failed on. */
+  readonly failed?: readonly string[];
   /** `undefined` = it runs what is asked for, or nobody knows what runs. */
   readonly kubernetes?: KubernetesVersions | undefined;
   /** Sentences about components whose version a patch sets. */
@@ -62,6 +64,7 @@ export function upgradePendingOf(
     lacking = [],
     containers = [],
     proving = [],
+    failed = [],
     kubernetes,
     components = [],
     images = [],
@@ -86,9 +89,9 @@ export function upgradePendingOf(
     ...components,
     ...images,
   ];
-  if (sentences.length === 0 && proving.length === 0) return [];
+  if (sentences.length + proving.length + failed.length === 0) return [];
   const reason = reasonOf({ machines, containers, kubernetes, components, images });
-  const isOpen = machines.length + builds.length + lacking.length > 0 || proving.length > 0;
+  const isOpen = machines.length + builds.length + lacking.length > 0 || proving.length + failed.length > 0;
   const isTaken = isOpen && step !== undefined && step.reason !== "VersionDiffers";
   const said = isOpen && step !== undefined && step.says !== "" ? [step.says] : [];
   // What failed, and what a person can do, is what somebody comes for; the way is closed.

@@ -5,7 +5,7 @@ import { upgradePlanOf } from "../../planning/upgrade-plan.ts";
 import { quarantineOf } from "../../record/upgrades.ts";
 import { awaitedNetwork } from "../../report/awaited-network.ts";
 import { mayHoldConfig } from "../../record/facts.ts";
-import { classWords, failedWords } from "./quarantine.ts";
+import { classWords, failedHere, failedWords } from "./quarantine.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 
@@ -23,6 +23,18 @@ export function nextHop(assessed: Assessment, facts: ClusterFacts): NextHop {
   return hopOf(assessed)(facts);
 }
 
+/** Nothing is left to do, unless the last machine failed and stays as it is. */
+function stuckOn({ machines }: Assessment, facts: ClusterFacts): NextHop {
+  const [row] = machines.flatMap((machine) => failedHere(facts, machine) ?? []);
+  if (row === undefined) return { kind: "none" };
+  const what = row.schematic === undefined ? "version" : "image";
+  return {
+    kind: "stopped",
+    why: `${failedWords(row)} failed on ${row.machine}${classWords(row)}, which runs it: ${row.why} Repair or replace ${row.machine}, or ask for another ${what}.`,
+    isQuarantined: true,
+  };
+}
+
 /** Asked several times in a pass. */
 const hopOf = onceFor((assessed: Assessment) => onceFor((facts: ClusterFacts) => findHop(assessed, facts)));
 
@@ -30,7 +42,7 @@ function findHop(assessed: Assessment, facts: ClusterFacts): NextHop {
   const { seen } = assessed;
   if (facts.bootstrapDone === undefined || seen.controlPlane.metadata.deletionTimestamp !== undefined) return { kind: "none" };
   const plan = upgradePlanOf(seen);
-  if (plan.kind === "settled") return { kind: "none" };
+  if (plan.kind === "settled") return stuckOn(assessed, facts);
   // The condition tells the refusals beside the versions.
   if (plan.kind === "none") return { kind: "stopped", why: "", isQuarantined: false };
   const [hop] = plan.hops;

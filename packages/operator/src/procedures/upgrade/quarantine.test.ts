@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assess } from "../../assess/assess.ts";
-import { facts, NOW, observed } from "../../testing/builders.ts";
+import { facts, NOW, observed, running } from "../../testing/builders.ts";
 import { quarantineOf } from "../../record/upgrades.ts";
-import { quarantined } from "./quarantine.ts";
+import { failedHere, quarantined } from "./quarantine.ts";
+import type { SeenMachine } from "../../model/observation.ts";
 import type { TalosBuild, UpgradeIntent } from "../../record/upgrades.ts";
 
 const [first, second] = ["1".repeat(64), "2".repeat(64)];
@@ -42,4 +43,18 @@ for (const [what, failed, build, isQuarantined, blames] of cases)
     const known = facts();
     const after = quarantined(assess(observed({ facts: known })), known, failed, "It failed.", blames);
     assert.equal(quarantineOf(after, build).length > 0, isQuarantined);
+  });
+
+for (const [what, isTold, over] of [
+  ["it runs what failed on it, and is not well", true, {}],
+  ["it got well", false, { ready: true }],
+  ["it runs another one", false, { version: "v1.13.9" }],
+  ["it failed on another machine", false, { name: "demo-workers-10.0.1.2" }],
+] as const)
+  test(`the failure of a machine is ${isTold ? "" : "not "}told while ${what}`, () => {
+    const known = facts();
+    const after = quarantined(assess(observed({ facts: known })), known, intent("v1.13.9"), "It failed.");
+    const { name = "demo-workers-10.0.1.1", ...look } = { name: undefined, ...over };
+    const machine = { declared: { name, version: "v1.13.10" }, look: running(undefined, { version: "v1.13.10", ready: false, ...look }) };
+    assert.equal(failedHere(after, machine as unknown as SeenMachine) !== undefined, isTold);
   });

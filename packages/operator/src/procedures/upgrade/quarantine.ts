@@ -1,8 +1,10 @@
 import { annotations } from "@talos-operator/api";
 import { withDecisions } from "../../record/facts.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
+import { quarantineOf } from "../../record/upgrades.ts";
 import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
+import type { SeenMachine } from "../../model/observation.ts";
 import type { Action } from "../../model/effect.ts";
 import type { ClusterFacts, QuarantineFact } from "../../model/record.ts";
 import type { TalosBuild, UpgradeIntent } from "../../record/upgrades.ts";
@@ -68,6 +70,15 @@ export function lifted({ seen }: Assessment, facts: ClusterFacts): { readonly fa
     message: answer,
   });
   return { facts: next, answer: { kind: "AnswerAnnotation", annotation: annotations.liftQuarantine, value, answer } };
+}
+
+/** What failed on a machine that runs it still, for it is not rolled back, and is not well; `undefined` = nothing did, or it is well. */
+export function failedHere(
+  facts: Pick<ClusterFacts, "quarantine"> | undefined,
+  { declared, look }: SeenMachine,
+): QuarantineFact | undefined {
+  if (look.kind !== "running" || look.version === undefined || look.ready || look.version !== declared.version) return undefined;
+  return quarantineOf(facts, { version: look.version, schematic: look.schematic }).findLast(({ machine }) => machine === declared.name);
 }
 
 /** What failed. */
