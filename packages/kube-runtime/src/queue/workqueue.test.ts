@@ -96,6 +96,13 @@ describe("workqueue", () => {
         assert.equal(time.pending(), 0);
       });
 
+  it("keeps no timer for a date that is not earlier, however many are wished for", () => {
+    const { time, queue } = start();
+    queue.addAfter("a", 60_000);
+    for (let wish = 0; wish < 100; wish += 1) queue.addAfter("a", 30_000 + wish);
+    assert.equal(time.pending(), 2);
+  });
+
   it("doubles the backoff of one key from 5 ms, with the upper half random, until it is forgotten", () => {
     const { queue } = start();
     for (let attempt = 0; attempt < 12; attempt += 1) {

@@ -107,6 +107,16 @@ const approvals: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder
   ],
 ];
 
+const alarmed = (kind: "no-space" | "corrupt", of: string): readonly SeenEtcd[] =>
+  [member(0, 3), member(1, 3)].map((etcd) => ({ ...etcd, alarms: ["x"], raised: [{ kind, member: of }] }));
+const dead = { machine: name(3), member: memberId(3), why: "replace" } as const;
+
+const alarms: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [
+  ["a dead one while etcd is full", { etcds: [...alarmed("no-space", memberId(1)), undefined] }, dead, "granted"],
+  ["a dead one while data of one that is gone were wrong", { etcds: [...alarmed("corrupt", memberId(9)), undefined] }, dead, "etcd"],
+  ["one for a boot while etcd is full", { etcds: alarmed("no-space", memberId(1)) }, {}, "etcd"],
+];
+
 const rejoining: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [
   ["one beside another that joins etcd anew and boots", { rejoins: { agoMs: 30_000, isReady: false } }, {}, "effect"],
   ["another Talos beside it", { rejoins: { agoMs: 30_000, isReady: false } }, { why: "upgrade" }, "effect"],
@@ -204,6 +214,7 @@ const cases: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["ki
   ],
   ...approvals,
   ...rejoining,
+  ...alarms,
   ["one of two, for another Talos", { asks: "v1.13.10", etcds: [member(0, 2), member(1, 2)] }, { why: "upgrade" }, "quorum"],
   ["a dead one, whatever is required", { left: [1], riskWord: "required" }, { why: "replace" }, "granted"],
   [

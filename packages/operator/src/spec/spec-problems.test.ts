@@ -53,6 +53,20 @@ describe("a patch of which no config can be made", () => {
   });
 });
 
+describe("a patch for the place that a newer contract has elsewhere", () => {
+  const machineSpec = { configPatches: [{ machine: { nodeLabels: { "example.org/rack": "a" } } }] };
+  const controlPlaneOf = (): TalosControlPlane =>
+    controlPlane(1, { version: "v1.14.0", metalSpec: { machines: [{ address: "10.0.0.1" }], machineSpec } });
+  // Answers are kept for each of these.
+  const options = {};
+  const reasons = (contract: string | undefined): readonly string[] =>
+    controlPlaneProblems(controlPlaneOf(), [], options, undefined, contract).map(({ reason }) => reason);
+
+  it("is judged by the contract of the pool, also where the same spec was judged by another before", () => {
+    assert.deepEqual([reasons(undefined), reasons("1.13"), reasons("1.14")], [["InvalidConfig"], [], ["InvalidConfig"]]);
+  });
+});
+
 describe("names", () => {
   const named = <T extends { readonly metadata: object }>(object: T, name: string): T => ({
     ...object,

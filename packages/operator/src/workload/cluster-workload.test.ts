@@ -25,6 +25,7 @@ interface World {
   demand: () => Promise<number>;
   ask(): void;
   look(): void;
+  lookAhead(): void;
 }
 
 function createWorld(): World {
@@ -69,6 +70,7 @@ function createWorld(): World {
     demand: () => Promise.resolve(60_000),
     ask: () => workload.ask(request, { nodeName: () => Promise.resolve("node-1"), demand: () => world.demand(), log }, place),
     look: () => workload.lookAtNodes(place, log),
+    lookAhead: () => workload.lookAhead(place, log),
   };
   return world;
 }
@@ -194,4 +196,20 @@ test("every call to the cluster's own API has an end (V16)", async () => {
   await world.time.advance(60_000);
   assert.ok(world.limits.length >= 2);
   for (const limit of world.limits) assert.ok(limit !== undefined && limit <= 10_000, `${limit} ms`);
+});
+
+test("what would hold up drains is not known any more once nobody answers", async () => {
+  const world = createWorld();
+  world.answer = () => ok(list([]));
+  world.lookAhead();
+  await world.time.settle();
+  assert.deepEqual([world.workload.ahead().says, world.workload.ahead().isUnanswered], [[], false]);
+  world.answer = () => new Error("connect ECONNREFUSED");
+  world.lookAhead();
+  await world.time.settle();
+  assert.match(
+    world.workload.ahead().says?.join(" ") ?? "",
+    /^Budgets that would hold up drains, .* are not known: its own API answers NO_ANSWER/,
+  );
+  assert.equal(world.workload.ahead().isUnanswered, true);
 });

@@ -415,6 +415,22 @@ test("the right to go on is asked for in every round", () =>
     assert.equal(world.ended.value, true);
   }));
 
+test("a drain that takes hours has one client at a time", () =>
+  withNode(async (world) => {
+    await world.pod("web-1");
+    await world.budget("web-budget", "web", 1);
+    let [opened, closed] = [0, 0];
+    await world.begin({
+      open: () => {
+        opened += 1;
+        return Promise.resolve({ client: world.client, close: () => void (closed += 1) });
+      },
+    });
+    await world.time.advance(3_600_000);
+    assert.ok(opened > 10, String(opened));
+    assert.equal(opened - closed, 1);
+  }));
+
 test("a drain that is given up evicts nothing more", () =>
   withNode(async (world) => {
     await world.pod("web-1");

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CORDON_MARK, isNodeOf, nodeOf, ownersOf, seenNode } from "./seen-node.ts";
+import { CORDON_MARK, isNodeOf, nodeNamedBy, nodeOf, ownersOf, seenNode } from "./seen-node.ts";
 import type { NodeObject } from "./kinds.ts";
+import { running } from "../testing/builders.ts";
 import type { SeenNode } from "../model/workload.ts";
 
 const uuid = "00112233-4455-6677-8899-aabbccddeeff";
@@ -50,6 +51,17 @@ test("of cloned machines the Node at the address is chosen, or none", () => {
   assert.equal(nodeOf(clones, { uuid, address: "10.0.0.2" })?.name, "b");
   assert.equal(nodeOf(clones, { uuid, address: "10.0.0.3" }), undefined);
 });
+
+for (const { what, nodeName, want } of [
+  { what: "the one that it names, though another fits better", nodeName: "b", want: "b" },
+  { what: "the one that fits, where it names one that is not listed", nodeName: "c", want: "a" },
+  { what: "the one that fits, where it names none", nodeName: undefined, want: "a" },
+])
+  test(`the Node of a machine is ${what}`, () => {
+    const listed = [node({ name: "a" }), node({ name: "b", uuid: "", addresses: ["10.0.0.2"] })];
+    const look = running(undefined, nodeName === undefined ? {} : { nodeName });
+    assert.equal(nodeNamedBy(listed, look, { uuid, address: "10.0.0.1" })?.name, want);
+  });
 
 test("a Node is read as far as it tells", () => {
   assert.deepEqual(seenNode({ metadata: { name: "a" } }), {

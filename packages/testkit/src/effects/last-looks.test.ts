@@ -443,6 +443,15 @@ test("a learner of nobody's is removed while it is what keeps etcd from being se
   assert.deepEqual(sent, ["EtcdRemoveMemberByID 10.0.0.1"]);
 });
 
+for (const [kind, sent] of [
+  ["NOSPACE", ["EtcdRemoveMemberByID 10.0.0.1"]],
+  ["CORRUPT", []],
+] as const)
+  test(`a member of nobody's is ${sent.length === 0 ? "not " : ""}removed beneath an alarm ${kind}`, async () => {
+    const action: Action = { kind: "RemoveStray", ...target("10.0.0.1"), memberId: STRAY };
+    assert.deepEqual(await world.send(action, seen, withOnly(straying()), { lies: [strange(), alarmed(kind)] }), sent);
+  });
+
 /** The same pool with something that needs no boot in it. */
 function changed(
   address: "10.0.1.1" | "10.0.0.2",

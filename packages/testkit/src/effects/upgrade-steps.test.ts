@@ -107,6 +107,26 @@ const runs = (version: string): Meanwhile => ({
     },
   ],
 });
+/** GRUB starts every machine, with the kernel arguments of its settings. */
+const byGrub: Lie = {
+  method: "Get",
+  tell: (reply: { readonly resource?: { readonly spec?: { yamlSpec: string; protoSpec: Uint8Array } } }) => {
+    const spec = reply.resource?.spec;
+    const ofImage = /(bootedWithUKI|grubUseUKICmdline): true/;
+    if (spec !== undefined && ofImage.test(spec.yamlSpec))
+      Object.assign(spec, { yamlSpec: spec.yamlSpec.replace(ofImage, "$1: false"), protoSpec: new Uint8Array() });
+    return reply;
+  },
+};
+/** Its etcd does not run. */
+const stopped = (address: string): Lie => ({
+  method: "ServiceList",
+  address,
+  tell: (reply: { readonly messages: readonly { readonly services: readonly { readonly id: string; state: string }[] }[] }) => {
+    for (const { services } of reply.messages) for (const service of services) if (service.id === "etcd") service.state = "Failed";
+    return reply;
+  },
+});
 /** A clone of the worker is part of the cluster, and the network card is not the one that was written down. */
 const cloned = (facts: ClusterFacts): ClusterFacts => ({
   ...facts,
@@ -157,6 +177,10 @@ play("PullInstaller", everywhere, {
   },
   also: {
     "kernel arguments of its settings that it lacks no more": () => ({
+      action: { kind: "PullInstaller", ...pulled(cp), ...same, ifLacking: true },
+      lies: [byGrub],
+    }),
+    "kernel arguments that its boot loader takes from no settings": () => ({
       action: { kind: "PullInstaller", ...pulled(cp), ...same, ifLacking: true },
     }),
   },
@@ -227,6 +251,7 @@ play("UpgradeTalos", everywhere, {
     "kernel arguments of its settings that it lacks no more": () => ({
       action: { kind: "UpgradeTalos", ...step(cp), ...same, ifLacking: true },
       before: withOnly(upgrading(toSame)),
+      lies: [byGrub],
     }),
   },
 });
@@ -270,5 +295,12 @@ play("RollBackTalos", everywhere, {
     uuid: () => ({ record: withOnly(givenUp(cp, { uuid: "another" })) }),
     ...lastRows<"RollBackTalos">(everywhere, () => ({ record: withOnly() })),
   },
-  also: { "a Talos that is staged": () => ({ action: back(staged), before: withOnly(givenUp(staged)) }) },
+  also: {
+    "a Talos that is staged": () => ({ action: back(staged), before: withOnly(givenUp(staged)) }),
+    "data that the etcd of before does not read, where its own does not run": () => ({
+      action: back(cp, { back: "v1.10.9" }),
+      before: withOnly(givenUp(cp, { talosBefore: "v1.10.9" })),
+      lies: [stopped(cp)],
+    }),
+  },
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assess } from "../../assess/assess.ts";
-import { configured, controlPlane, facts, founded, member, observed, running } from "../../testing/builders.ts";
+import { configured, controlPlane, facts, founded, inMaintenance, member, observed, running } from "../../testing/builders.ts";
 import { metaHashOf, wantedMeta } from "../configure/meta-plan.ts";
 import { machineFact } from "../../record/facts.ts";
 import { configureMachines } from "./rule.ts";
@@ -33,4 +33,35 @@ describe("a running machine whose reference gives another of its addresses", () 
     const other = metaHashOf("other settings");
     assert.deepEqual([after(other)?.address, after(other)?.metaHash], ["10.0.0.1", other]);
   });
+});
+
+describe("a machine that waits for its first configuration", () => {
+  const document = { apiVersion: "v1alpha1", kind: "SysctlConfig", params: { "net.core.somaxconn": "1024" } };
+  for (const { what, booted, runs, want } of [
+    { what: "that booted a Talos which does not read it", booted: "v1.13.9", runs: "v1.14.0", want: "v1.13.9" },
+    { what: "on which a Talos is installed that does not read it", booted: "v1.14.0", runs: "v1.13.9", want: "v1.13.9" },
+    { what: "whose Talos reads it", booted: "v1.14.0", runs: "v1.14.0", want: undefined },
+  ])
+    test(`${what} ${want === undefined ? "gets it" : "is told of"}`, () => {
+      const addresses = ["10.0.0.1", "10.0.0.2"];
+      const seen = observed({
+        controlPlane: controlPlane(3, {
+          version: "v1.14.0",
+          metalSpec: {
+            machines: [...addresses, "10.0.0.3"].map((address) => ({ address })),
+            machineSpec: { installDisk: "/dev/sda", configPatches: [document] },
+          },
+        }),
+        looks: {
+          ...Object.fromEntries(addresses.map((address, index) => [address, running(member(index, 2), { version: runs })])),
+          "10.0.0.3": inMaintenance("10.0.0.3", { version: booted }),
+        },
+        facts: facts({ bootstrapDone: founded, talosVersion: runs, machines: addresses.map((address) => configured(address)) }),
+      });
+      const stopped = assess(seen).joining?.stopped ?? [];
+      assert.equal(
+        /Talos (\S+), which is to read its configuration, cannot/.exec(stopped.map(({ message }) => message).join(" "))?.[1],
+        want,
+      );
+    });
 });

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { IndependentFault } from "../fault.ts";
 
-const paths = ["a", "b", "c", "upgrades"].map((part) => fileURLToPath(new URL(`../faults-${part}.json`, import.meta.url)));
+const paths = ["a", "b", "c", "upgrades", "d"].map((part) => fileURLToPath(new URL(`../faults-${part}.json`, import.meta.url)));
 
 /** All of them, as they are written down. */
 export function readIndependent(): readonly IndependentFault[] {
