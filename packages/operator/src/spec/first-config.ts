@@ -1,10 +1,8 @@
 import type { TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/api";
-import { tryParseVersion } from "@talos-operator/talos";
 import { lockoutOf } from "../config/lockout.ts";
 import type { RenderInput } from "../config/render.ts";
 import { rotatesCertificates } from "../config/rotates-certificates.ts";
-import { machineFact } from "../record/facts.ts";
-import { firstContract } from "./pool-contract.ts";
+import { machineContract } from "./pool-contract.ts";
 import type { InMaintenance, SeenVersion } from "../model/look.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { SeenMachine } from "../model/observation.ts";
@@ -38,11 +36,12 @@ export function rotatingMachines(
 }
 
 function inputOf(
-  { role, machineSpec, version, address, owner, name: machine }: DeclaredMachine,
+  declared: DeclaredMachine,
   { version: readBy, platform }: SeenVersion,
   { spec, name }: { readonly spec: TalosControlPlaneSpec; readonly name: string },
   facts: ClusterFacts | undefined,
 ): Omit<RenderInput, "secrets"> {
+  const { role, machineSpec, version, address } = declared;
   return {
     role,
     clusterName: name,
@@ -50,10 +49,7 @@ function inputOf(
     controlPlane: spec,
     machineSpec,
     version,
-    // What is no version makes no configuration, which is said of the spec.
-    contract:
-      machineFact(facts, machine)?.contract ??
-      (tryParseVersion(version) === undefined ? undefined : firstContract(facts, { owner }, version, readBy)),
+    contract: machineContract(facts, declared, version, readBy),
     readBy,
     platform,
     installDisk: "/dev/sda",

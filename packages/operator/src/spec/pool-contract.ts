@@ -1,7 +1,7 @@
-import { compareContracts } from "@talos-operator/talos";
+import { compareContracts, tryParseVersion } from "@talos-operator/talos";
 import { onceFor } from "../assess/once.ts";
 import { contractOf } from "../config/render.ts";
-import { mayHoldConfig } from "../record/facts.ts";
+import { machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { ClusterFacts, MachineFact } from "../model/record.ts";
 
@@ -32,6 +32,17 @@ const contracts = onceFor((machines: readonly MachineFact[]): ReadonlyMap<string
   }
   return oldest;
 });
+
+/** The contract of a machine's configuration: what the record says, and of one that it does not know that of its first one; `undefined` = its version is none. */
+export function machineContract(
+  facts: ClusterFacts | undefined,
+  declared: Pick<DeclaredMachine, "name" | "owner">,
+  version: string,
+  readBy?: string,
+): string | undefined {
+  const known = machineFact(facts, declared.name)?.contract;
+  return known ?? (tryParseVersion(version) === undefined ? undefined : firstContract(facts, declared, version, readBy));
+}
 
 /** The contract of a machine's first configuration: that of its pool, unless what is installed or what reads the text is older. */
 export function firstContract(

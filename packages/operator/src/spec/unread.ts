@@ -2,10 +2,9 @@ import { compareVersions, tryParseVersion } from "@talos-operator/talos";
 import { checkConfig } from "../config/check.ts";
 import { wantedDisk } from "../config/wanted-disk.ts";
 import { asksAnotherTalos } from "../planning/upgrade-plan.ts";
-import { machineFact } from "../record/facts.ts";
 import { upgradeIntents } from "../record/upgrades.ts";
 import { asMade } from "./fixed-properties.ts";
-import { firstContract } from "./pool-contract.ts";
+import { machineContract } from "./pool-contract.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Observed } from "../model/observation.ts";
@@ -50,7 +49,7 @@ export function unreadBy(
     controlPlane: asMade(spec, facts),
     machineSpec,
     version: reader,
-    contract: machineFact(facts, declared.name)?.contract ?? firstContract(facts, declared, reader, undefined),
+    contract: machineContract(facts, declared, reader),
     readBy: undefined,
     platform,
     installDisk: wantedDisk(machineSpec) ?? "/dev/sda",
