@@ -12,6 +12,14 @@ const well = { "10.0.0.1": running(member(0, 3)), "10.0.0.2": running(one), "10.
 const learner = { ...one, members: one.members?.map((two, index) => (index === 1 ? { ...two, isLearner: true } : two)) };
 
 const wrong = (n: number): Partial<SeenEtcd> => ({ alarms: ["x"], raised: [{ member: String(n).padStart(16, "0"), kind: "corrupt" }] });
+const full = (n: number): Partial<SeenEtcd> => ({
+  alarms: ["NOSPACE"],
+  raised: [{ member: String(n).padStart(16, "0"), kind: "no-space" }],
+});
+const both = (filled: number, corrupt: number): Partial<SeenEtcd> => ({
+  alarms: ["NOSPACE", "CORRUPT"],
+  raised: [...(full(filled).raised ?? []), ...(wrong(corrupt).raised ?? [])],
+});
 
 const cases: readonly { readonly name: string; readonly looks: Readonly<Record<string, Look>>; readonly want: readonly string[] }[] = [
   { name: "the leader comes last", looks: well, want: ["demo-10.0.0.2", "demo-10.0.0.3", "demo-10.0.0.1"] },
@@ -20,6 +28,16 @@ const cases: readonly { readonly name: string; readonly looks: Readonly<Record<s
   {
     name: "one with an alarm is none",
     looks: { ...well, "10.0.0.2": running({ ...one, alarms: ["CORRUPT"] }) },
+    want: ["demo-10.0.0.3", "demo-10.0.0.1"],
+  },
+  {
+    name: "full files hold what was written before they were",
+    looks: Object.fromEntries([0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running({ ...member(index, 3), ...full(2) })])),
+    want: ["demo-10.0.0.2", "demo-10.0.0.3", "demo-10.0.0.1"],
+  },
+  {
+    name: "one whose data are wrong is none, full or not",
+    looks: Object.fromEntries([0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running({ ...member(index, 3), ...both(1, 2) })])),
     want: ["demo-10.0.0.3", "demo-10.0.0.1"],
   },
   {

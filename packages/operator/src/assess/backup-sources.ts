@@ -1,7 +1,7 @@
 import { raisedBy } from "./alarmed.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
-import type { Look, SeenEtcd } from "../model/look.ts";
+import type { Look, SeenAlarm, SeenEtcd } from "../model/look.ts";
 
 /** What a backup of a cluster is taken from. */
 export interface BackupSources {
@@ -34,7 +34,7 @@ export interface BackupVoter {
 /**
  * Whom a snapshot may be asked for. Pure.
  *
- * A voter that is healthy, knows a leader and has no alarm, or only tells that others have wrong data: a member that is behind, or alone, would give an older state than etcd has.
+ * A voter that is healthy, knows a leader and has the right data: a member that is behind, or alone, would give an older state than etcd has. Files that are full hold what was written before they were.
  *
  * @returns `undefined` while etcd was not bootstrapped
  */
@@ -76,11 +76,14 @@ function wrongMembers(looks: readonly Look[]): ReadonlySet<string> {
   return new Set(raisedBy(telling).flatMap(({ kind, member }) => (kind === "corrupt" ? [member] : [])));
 }
 
-/** It raises no alarm itself. Every member tells those of all; where data differ without a majority, nobody is trusted. */
+/**
+ * No alarm tells that its data are wrong. Every member tells the alarms of all; where data differ without a majority, nobody is trusted. Without space etcd goes on to read, and so to take snapshots.
+ *
+ * @see etcd v3.6.14 `server/etcdserver/api/v3rpc/maintenance.go` Snapshot
+ */
 function isTrusted({ alarms, raised = [], localMember }: SeenEtcd): boolean {
   if (alarms === undefined) return true;
-  return (
-    alarms.length <= raised.length &&
-    raised.every(({ kind, member }) => kind === "corrupt" && member !== localMember && !/^0*$/.test(member))
-  );
+  const speaksForIt = ({ kind, member }: SeenAlarm): boolean =>
+    kind === "no-space" || (kind === "corrupt" && member !== localMember && !/^0*$/.test(member));
+  return alarms.length <= raised.length && raised.every(speaksForIt);
 }

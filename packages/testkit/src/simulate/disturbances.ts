@@ -212,11 +212,20 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     // An alarm that is taken back stops no member.
     if (isDisarming(detail)) return;
     if (!isControlPlane(address) || (effect !== "T13" && !(disturbs(effect, request) && BOOTS.has(effect)))) return;
-    const busy = [...flights].flatMap(([other, flight]) => (BOOTS.has(flight.effect) && isControlPlane(other) ? [other] : []));
+    const busy = [...flights].flatMap(([other, flight]) => {
+      const isCured = effect === "T13" && votesAgain(machineAt(other), flight);
+      return BOOTS.has(flight.effect) && isControlPlane(other) && !isCured ? [other] : [];
+    });
     const mayCome = [...defragmenting].flatMap(([other, sentAt]) => (now() - sentAt < LATEST_MS ? [other] : []));
     const others = [...busy, ...mayCome].filter((other) => other !== address);
     if (others.length > 0) report("S18", `${effect} goes to ${address} while ${others.join(", ")} is not back`);
     if (effect === "T13") defragmenting.set(address, now());
+  }
+
+  /** While files are full no kubelet can tell that its Node is ready: whoever cures them waits for the member of a machine that boots. */
+  function votesAgain({ state }: SimulatedMachine, { bootId }: Flight): boolean {
+    const own = cluster()?.members.find(({ id }) => id === state.etcd.data?.memberId);
+    return state.bootId !== bootId && own?.isLearner === false && isHealthy(own) && alarms().some(({ alarm }) => alarm === "NOSPACE");
   }
 
   /** Members are defragmented, and alarms taken back, under an intent for that very thing. */
@@ -244,12 +253,18 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   }
 
   /** Whoever deletes a cluster does not mind an etcd that is full. */
-  function judgeAlarm(effect: EffectId, address: string): void {
+  function judgeAlarm(effect: EffectId, address: string, memberId: string | undefined): void {
     const { alarmedSince, desired } = stage;
     if (alarmedSince === undefined || desired === undefined || !isControlPlane(address)) return;
     // The operator has taken it back already.
-    if (alarms().length === 0 || isReplaced(effect, address)) return;
+    if (alarms().length === 0 || isReplaced(effect, address) || isDeadBesideFull(effect, memberId)) return;
     if (now() - alarmedSince > READ_JUST_BEFORE_MS) report("S10", `${effect} goes to ${address} while etcd raises an alarm`);
+  }
+
+  /** A dead member may leave while files are full, for their cure may wait for that; not while an alarm tells of data. */
+  function isDeadBesideFull(effect: EffectId, memberId: string | undefined): boolean {
+    const member = cluster()?.members.find(({ id }) => id === memberId);
+    return effect === "T8" && member !== undefined && !isHealthy(member) && alarms().every(({ alarm }) => alarm === "NOSPACE");
   }
 
   /**
@@ -320,7 +335,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       // Network settings that are wrong take a machine off the network, and nothing takes them back.
       if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
       if (!disturbs(effect, request)) return;
-      judgeAlarm(effect, address);
+      judgeAlarm(effect, address, target.memberId);
       if (effect === "T7") judgeLeave(address);
       if (effect === "T8" && target.memberId !== undefined) judgeRemoval(target.memberId);
       if (effect === "T8" || isControlPlane(address)) {
