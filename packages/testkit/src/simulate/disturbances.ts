@@ -261,10 +261,12 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (now() - alarmedSince > READ_JUST_BEFORE_MS) report("S10", `${effect} goes to ${address} while etcd raises an alarm`);
   }
 
-  /** A dead member may leave while files are full, for their cure may wait for that; not while an alarm tells of data. */
+  /** A member that is dead or of no machine of the cluster may leave while files are full: their cure may wait for that. Not while an alarm tells of data. */
   function isDeadBesideFull(effect: EffectId, memberId: string | undefined): boolean {
     const member = cluster()?.members.find(({ id }) => id === memberId);
-    return effect === "T8" && member !== undefined && !isHealthy(member) && alarms().every(({ alarm }) => alarm === "NOSPACE");
+    const isOurs = [...(owners.get(memberId ?? "") ?? [])].some((address) => stage.everMachines.has(address));
+    const isMissed = member === undefined || (isOurs && isHealthy(member));
+    return effect === "T8" && !isMissed && alarms().every(({ alarm }) => alarm === "NOSPACE");
   }
 
   /**

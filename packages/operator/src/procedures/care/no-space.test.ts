@@ -56,6 +56,11 @@ const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined
   ["no quota is never full", [file(9_000, 8_000, Number.POSITIVE_INFINITY), roomy, roomy], /^disarm/],
   ["it would free nothing", [used, used, used], /^person: of the quota .* on demo-10\.0\.0\.2 .* raise quota-backend-bytes/],
   ["it would free nothing of the one with the smaller quota", [roomier, used, roomier], /^person: of the quota .* on demo-10\.0\.0\.2 /],
+  [
+    "it would free nothing, and the alarm of a member that is gone lets nobody delete",
+    [used, used, used].map((one) => ({ ...one, raised: [...(alarm.raised ?? []), { member: "00000000000000ff", kind: "corrupt" }] })),
+    /^person: .* free nothing: take the alarm CORRUPT .*\(talosctl etcd alarm disarm\).*; then delete objects/,
+  ],
   ["one tells less than the others, which tell of before a compaction", [used, roomy, used], /^defragment demo-10\.0\.0\.3$/],
   [
     "a person names one that tells that it would free nothing",

@@ -6,6 +6,7 @@ import { controlPlanesOf } from "../../assess/etcd-view.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import { machineFact } from "../../record/facts.ts";
 import type { EtcdQuorum } from "../../model/etcd.ts";
+import type { Look, SeenAlarm } from "../../model/look.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { ClusterFacts } from "../../model/record.ts";
@@ -57,7 +58,7 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   if (named !== undefined) return { kind: "defragment", file: named, isAsked: true };
   const inUseBytes = Math.min(...files.map((one) => one.inUseBytes ?? Number.POSITIVE_INFINITY));
   const beyond = full.find(({ quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
-  if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond) };
+  if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond, tells(seen, "corrupt")) };
   const [file] = full;
   if (file === undefined) return disarmThrough(files);
   const last = machineFact(facts, file.machine)?.defragmentedAt;
@@ -71,13 +72,21 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
 
 /** A member tells that a file is full. */
 export function isFull(seen: Observed): boolean {
-  return controlPlanesOf(seen).some(({ declared }) => tellsFull(seen, declared.name));
+  return tells(seen, "no-space");
+}
+
+function tells(seen: Observed, alarm: SeenAlarm["kind"]): boolean {
+  return controlPlanesOf(seen).some(({ look }) => raises(look, alarm));
 }
 
 /** Its last look showed the alarm; only such a look asks for the quota. */
 function tellsFull(seen: Observed, name: MachineName): boolean {
   const look = controlPlanesOf(seen).find(({ declared }) => declared.name === name)?.look;
-  return look?.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === "no-space") === true;
+  return look !== undefined && raises(look, "no-space");
+}
+
+function raises(look: Look, alarm: SeenAlarm["kind"]): boolean {
+  return look.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === alarm) === true;
 }
 
 function disarmThrough(files: readonly EtcdFile[]): NextForFull {
@@ -89,9 +98,16 @@ function hasRoom(bytes: number | undefined, quotaBytes: number | undefined): boo
   return bytes !== undefined && quotaBytes !== undefined && bytes < ROOM * quotaBytes;
 }
 
-function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile): string {
+/**
+ * @param isCorrupt the alarm of wrong data stands as well, whose member is gone: beneath it etcd deletes nothing
+ * @see etcd v3.6.14 `server/etcdserver/apply/corrupt.go` DeleteRange
+ */
+function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile, isCorrupt: boolean): string {
   return (
     `of the quota of ${inMib(quotaBytes)} on ${machine} ${inMib(inUseBytes)} are in use, so defragmenting would free nothing: ` +
+    (isCorrupt
+      ? "take the alarm CORRUPT of a member that is gone back first (talosctl etcd alarm disarm), which lets nobody delete; then "
+      : "") +
     (quotaBytes < ETCD_ADVISED_QUOTA_BYTES
       ? "delete objects, or raise quota-backend-bytes on every control plane"
       : `delete objects: etcd advises no quota above ${inMib(ETCD_ADVISED_QUOTA_BYTES)}`)
