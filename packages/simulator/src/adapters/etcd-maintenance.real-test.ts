@@ -43,6 +43,8 @@ interface Subject {
   disarm(): Promise<readonly string[]>;
   status(): Promise<{ readonly sizeBytes: number; readonly inUseBytes: number; readonly errors: readonly string[] }>;
   alarms(): Promise<readonly string[]>;
+  /** Writes a snapshot to a file. */
+  snapshot(file: string): Promise<void>;
   readonly memberId: string;
 }
 
@@ -86,6 +88,7 @@ async function genuine(etcd: RealEtcd): Promise<Subject> {
     defragment: async () => void (await etcdctl("defrag")),
     disarm: () => lines("alarm", "disarm"),
     alarms: () => lines("alarm", "list"),
+    snapshot: async (file) => void (await etcdctl("snapshot", "save", file)),
     async status() {
       const { dbSize, dbSizeInUse, errors = [] } = await status();
       return { sizeBytes: dbSize, inUseBytes: dbSizeInUse, errors };
@@ -118,6 +121,7 @@ async function simulated(): Promise<Subject> {
     defragment: () => client.etcdDefragment(),
     disarm: async () => printed(await client.etcdAlarmDisarm()),
     alarms: async () => printed(await client.etcdAlarmList()),
+    snapshot: (file) => writeFile(file, client.etcdSnapshot()),
     async status() {
       const { dbSizeBytes, dbSizeInUseBytes, errors } = await client.etcdStatus();
       return { sizeBytes: dbSizeBytes, inUseBytes: dbSizeInUseBytes, errors };
@@ -128,7 +132,7 @@ async function simulated(): Promise<Subject> {
 const exceeded = "etcdserver: mvcc: database space exceeded";
 
 /** One life of an etcd that runs out of space, with what is to be seen at each step. */
-async function runOutOfSpace(etcd: Subject): Promise<void> {
+async function runOutOfSpace(etcd: Subject, snapshot: string): Promise<void> {
   const alarm = `memberID:${etcd.memberId} alarm:NOSPACE `;
   const refused = async (what: string): Promise<void> => assert.equal(await etcd.put(valueBytes), exceeded, what);
   assert.deepEqual([await etcd.alarms(), (await etcd.status()).errors], [[], []]);
@@ -141,6 +145,10 @@ async function runOutOfSpace(etcd: Subject): Promise<void> {
   const full = await etcd.status();
   // A genuine file grows with each commit, ten a second: what was written since the last one is not held against the quota yet.
   assert.ok(full.sizeBytes > quota * 0.9 && full.sizeBytes <= quota * 1.5 && full.inUseBytes > quota * 0.7, JSON.stringify(full));
+
+  await etcd.snapshot(snapshot);
+  const { totalKey } = JSON.parse(await said("etcdutl", "snapshot", "status", snapshot, "-w", "json")) as { readonly totalKey: number };
+  assert.ok(totalKey > 0, "it is read, and so are snapshots");
 
   assert.deepEqual(await etcd.disarm(), [alarm], "disarmed while it is full");
   assert.deepEqual(await etcd.alarms(), []);
@@ -174,12 +182,12 @@ describe("an etcd that runs out of space", () => {
   test("a genuine one", async () => {
     const etcd = await RealEtcd.start(join(folder, "data"), [`--quota-backend-bytes=${quota}`]);
     try {
-      await runOutOfSpace(await genuine(etcd));
+      await runOutOfSpace(await genuine(etcd), join(folder, "genuine.db"));
     } finally {
       await etcd.stop();
     }
   });
-  test("a simulated one", async () => runOutOfSpace(await simulated()));
+  test("a simulated one", async () => runOutOfSpace(await simulated(), join(folder, "simulated.db")));
 });
 
 describe("genuine talosctl on simulated machines whose etcd is full", () => {
