@@ -114,7 +114,7 @@ function leavingMembers(seen: Observed, facts: ClusterFacts): ReadonlySet<string
 function unexpected({ id, name }: EtcdMember, stray: string | undefined): Said<"MemberUnexpected"> {
   const message =
     stray === undefined
-      ? `Member ${name || id} belongs to no machine of this cluster.`
+      ? `Member ${name === "" ? id : `${name} (${id})`} belongs to no machine of this cluster.`
       : `Of etcd, ${stray}. See docs/runbooks/stray-member.md.`;
   return { reason: "MemberUnexpected", message };
 }
