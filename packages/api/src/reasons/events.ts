@@ -84,11 +84,23 @@ export const eventCatalogue = {
     on: heads,
     when: "The first machine of an upgrade of Talos is begun with. Told on the object that the control plane was made from, where there is one.",
   },
+  InstallerPulled: {
+    type: "Normal",
+    on: ["TalosMachine"],
+    when: "The image of another Talos is on the machine, and is installed next.",
+    did: "has the image of another Talos",
+  },
   TalosInstalled: {
     type: "Normal",
     on: ["TalosMachine"],
     when: "Another Talos is on the machine, beside the one that runs, and waits for its boot.",
     did: "has another Talos installed",
+  },
+  LeadershipHandedOver: {
+    type: "Normal",
+    on: ["TalosMachine"],
+    when: "A machine that led etcd had another member lead, before it boots another Talos or leaves.",
+    did: "handed the leadership of etcd over",
   },
   TalosBooting: {
     type: "Normal",

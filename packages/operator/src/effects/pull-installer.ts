@@ -43,12 +43,14 @@ export const pullInstaller = defineSend("PullInstaller", {
   },
   doing: "Pulling installer image",
   send(connected, options) {
-    const { client, action } = connected;
+    const { client, action, effects } = connected;
     const pull = async (stream: CallOptions, began: () => void) => {
       // Up to Talos 1.12 nothing is heard before the image is there, and that may take longer than a pass waits.
       began();
       for await (const progress of client.imagePull({ reference: action.image, store: "system" }, stream)) {
-        if (progress.kind === "done") return { detail: "", pulled: { asked: action.image, stored: progress.name } };
+        if (progress.kind !== "done") continue;
+        effects.tellStep(action.machine, "InstallerPulled", action.image);
+        return { detail: "", pulled: { asked: action.image, stored: progress.name } };
       }
       return { detail: "" };
     };

@@ -6,7 +6,7 @@ import {
   talosMachineResource,
   talosWorkerResource,
 } from "@talos-operator/api";
-import type { TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import type { MachineEventReason, TalosControlPlane, TalosMachine } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { Telling } from "../telling/telling.ts";
 import { wordsFor } from "../telling/telling.ts";
@@ -43,10 +43,7 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
     return;
   }
   const { reason, machine: name, talos } = news;
-  if (news.isOwn === true) {
-    for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name], talos));
-    return;
-  }
+  if (news.isOwn === true) return tellStep(reason, name, seen, events, talos);
   const isReady = isConditionTrue(seen.controlPlane.status?.conditions, "Ready");
   if (reason === "MachineConfigured") {
     // The object of the machine may be made in this very moment.
@@ -56,6 +53,15 @@ export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events
   if (reason === "MachineJoined" && !isReady) return;
   for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name], talos));
   for (const object of [pool, ...root]) events.gather(object, reason, name, talos);
+}
+
+/**
+ * Tells a step between others, on the machine alone.
+ *
+ * @param what the version of Talos, or the image, that it is about
+ */
+export function tellStep(reason: MachineEventReason, machine: MachineName, seen: Observed, events: Telling, what?: string): void {
+  for (const object of machineObject(seen, machine)) events.tell(object, reason, reason, wordsFor(reason, [machine], what));
 }
 
 function controlPlaneOf({ controlPlane }: Observed): KubeObject {

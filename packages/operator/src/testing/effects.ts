@@ -138,6 +138,7 @@ export async function decidedPass(place: EffectPlace, seen: Observed, given: Pas
     event: () => undefined,
     written: () => undefined,
     configured: () => undefined,
+    tellStep: () => undefined,
     wake: () => undefined,
     caughtUp: async () => undefined,
     carriedOut: () => undefined,
