@@ -175,6 +175,12 @@ const worldReasons = {
     when: "The disk to install on is absent, holds data, or cannot be chosen safely.",
     next: "Name an empty disk in machineSpec.installDisk, or set machineSpec.wipe.",
   },
+  VersionFailed: {
+    status: "False",
+    release: "person",
+    when: "A machine that joins would be installed with a Talos that failed on another one, and none is known that runs in its place.",
+    next: "Ask for another version or image, or annotate the TalosControlPlane with talos-operator.dev/lift-quarantine and the version to try it again.",
+  },
   ConfigRejected: {
     status: "False",
     release: "person",

@@ -62,6 +62,8 @@ const rendered = async (sending: Asked): Promise<string> => {
   const secrets = await sending.effects.bundle();
   const { spec } = controlPlane;
   if (spec === undefined) throw new EffectError("PRECONDITION_GONE", `${machine.name} is not declared any more`);
+  const { failed, ...build } = buildToInstall(sending.effects.seen, facts, machine);
+  if (failed !== undefined) throw new EffectError("PRECONDITION_GONE", `Talos ${failed.version} failed on ${failed.machine} by now`);
   const contract = machineFact(facts, machine.name)?.contract;
   // For the certificates of those who answer there.
   const host = endpointHost(facts.endpoint);
@@ -74,7 +76,7 @@ const rendered = async (sending: Asked): Promise<string> => {
     clusterName: controlPlane.metadata.name,
     endpoint: facts.endpoint,
     controlPlane: asMade(spec, facts),
-    ...buildToInstall(sending.effects.seen, facts, machine),
+    ...build,
     // What was written down: which Talos is installed may have changed since.
     ...(contract === undefined ? {} : { contract }),
     readBy: look?.version,

@@ -53,4 +53,37 @@ describe("a machine that is added while another Talos is asked for", () => {
       await world.time.advance(600_000);
       assert.equal(versionAt(world, late), "v1.13.9");
     }));
+
+  test("waits where the image that is asked for failed and nobody of its pool tells another, and gets theirs once one does", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const broken = "1".repeat(64);
+      await ready(world);
+      world.datacenter.setReleaseFault("v1.13.9", { installerExitCode: 3, schematic: broken });
+      await ask(world, { image: `factory.talos.dev/metal-installer/${broken}` });
+      await failed(world);
+      for (const address of workers) world.datacenter.machine(address).powerOff();
+      await world.time.advance(120_000);
+      await grow(world);
+      await world.until(
+        "told",
+        async () =>
+          /demo-10\.5\.0\.6: it is not installed, for Talos v1\.13\.9 .* failed on demo-10\.5\.0\.2.*lift-quarantine: v1\.13\.9/.test(
+            (await world.condition(kinds.worker, "Ready"))?.message ?? "",
+          ),
+        300,
+      );
+      await world.time.advance(300_000);
+      assert.deepEqual(
+        world.sent.filter((call) => call.endsWith(` ${late}`)),
+        [],
+      );
+      for (const address of workers) world.datacenter.machine(address).powerOn();
+      await joined(world);
+      const { hardware, schematic = "none" } = world.datacenter.machine(late).state;
+      assert.deepEqual(
+        [hardware.talosVersion, schematic.slice(0, 4)],
+        ["v1.13.9", "3765"],
+        "what holds nothing, as an installer of Talos itself",
+      );
+    }));
 });

@@ -35,6 +35,7 @@ const OF_MACHINES: ReadonlySet<string> = new Set<string>([
   "Removing",
   "Deleting",
   "InstallDiskUnclear",
+  "VersionFailed",
   "ConfigRejected",
   "IdentityMismatch",
   "MaintenanceUnexpected",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { defaultSchematicId } from "@talos-operator/talos";
 import { configured, facts, founded, running, silent } from "../../testing/builders.ts";
 import { buildToInstall } from "./build-to-install.ts";
 import type { DeclaredMachine, MachineRole } from "../../model/machine.ts";
@@ -49,8 +50,8 @@ function gets({ role = "worker", asked = "v1.13.10", image, known = "v1.13.9", p
     intents,
     quarantine,
   } as unknown as ClusterFacts;
-  const { version, machineSpec } = buildToInstall({ machines }, record, declared("new", role, "pool", asked, image));
-  return [version, ...(machineSpec.image === undefined ? [] : [machineSpec.image])];
+  const { version, machineSpec, failed } = buildToInstall({ machines }, record, declared("new", role, "pool", asked, image));
+  return failed === undefined ? [version, ...(machineSpec.image === undefined ? [] : [machineSpec.image])] : [];
 }
 
 const cases: readonly (readonly [what: string, given: Given, gets: readonly string[]])[] = [
@@ -121,6 +122,27 @@ const cases: readonly (readonly [what: string, given: Given, gets: readonly stri
       quarantine: [{ version: "v1.13.9", schematic: two }],
     },
     ["v1.13.9", factory(one)],
+  ],
+  [
+    "never an image that failed: what holds nothing, where its pool runs an installer of Talos itself",
+    {
+      asked: "v1.13.9",
+      image: factory(two),
+      peers: [{ runs: "v1.13.9", schematic: "none" }],
+      quarantine: [{ version: "v1.13.9", schematic: two }],
+    },
+    ["v1.13.9", factory(defaultSchematicId)],
+  ],
+  [
+    "nothing, where its image failed and nobody of its pool tells what it runs",
+    { asked: "v1.13.9", image: factory(two), peers: [{ runs: "v1.13.9" }], quarantine: [{ version: "v1.13.9", schematic: two }] },
+    [],
+  ],
+  ["nothing, where all that is known failed", { known: "v1.13.10", quarantine: [{ version: "v1.13.10" }] }, []],
+  [
+    "what another machine runs, where what most run failed",
+    { peers: [{ runs: "v1.13.10" }, { runs: "v1.13.10" }, { runs: "v1.13.9" }], quarantine: [{ version: "v1.13.10" }] },
+    ["v1.13.9"],
   ],
 ];
 

@@ -1,4 +1,4 @@
-import { compareVersions, isSameSchematic, tryParseVersion } from "@talos-operator/talos";
+import { compareVersions, defaultInstallerImage, isSameSchematic, schematicOfImage, tryParseVersion } from "@talos-operator/talos";
 import { onceFor } from "../../assess/once.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { mayHoldConfig, machineFact } from "../../record/facts.ts";
@@ -6,18 +6,20 @@ import { quarantineOf } from "../../record/upgrades.ts";
 import { schematicAsked, withSchematic } from "../upgrade/image.ts";
 import type { DeclaredMachine, MachineSettings } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
-import type { ClusterFacts } from "../../model/record.ts";
+import type { ClusterFacts, QuarantineFact } from "../../model/record.ts";
 
 /** What a machine in maintenance mode is installed with: no upgrade is needed then, and none is sent. */
 export interface BuildToInstall {
   readonly version: string;
   /** The machine's settings, with an image of that Talos. */
   readonly machineSpec: MachineSettings;
+  /** That Talos failed, and no other one is known that could be installed: the machine waits. */
+  readonly failed?: QuarantineFact;
 }
 
 /**
  * What is installed on a machine that joins: what is asked for once another machine of its role is well with that version, and one of its pool with that schematic, else
- * what runs there. A Talos that failed is not tried on it: it gets what runs. Nothing is beside it yet that it could fall back to.
+ * what runs there. A Talos that failed is not tried on it: it gets what runs, or waits where that is not known. Nothing is beside it yet that it could fall back to.
  */
 export function buildToInstall({ machines }: Pick<Observed, "machines">, facts: ClusterFacts, declared: DeclaredMachine): BuildToInstall {
   const { role, version: asked, machineSpec, owner } = declared;
@@ -30,14 +32,21 @@ export function buildToInstall({ machines }: Pick<Observed, "machines">, facts: 
   // The first worker has nobody to ask but the control planes, which it must not be above.
   const isFirst = role === "worker" && ofRole === undefined && !isNewer(asked, facts.talosVersion);
   const runs = role === "controlplane" ? facts.talosVersion : ((ofPool ?? ofRole)?.usual ?? facts.talosVersion);
-  const version = (isProven || isFirst) && !isBad(asked, undefined) ? asked : runs;
+  const candidates = [...(isProven || isFirst ? [asked] : []), runs, ...(ofPool?.versions ?? []), ...(ofRole?.versions ?? [])];
+  const version = candidates.find((one) => !isBad(one, undefined)) ?? runs;
   const { image } = machineSpec;
-  if (image === undefined || image === "") return { version, machineSpec };
+  if (image === undefined || image === "")
+    return unlessFailed(facts, { version, machineSpec }, schematicOfImage(defaultInstallerImage(version)));
   const wanted = schematicAsked(declared);
   const [usual] = ofPool?.schematics ?? [];
   const isTried = usual === undefined || ofPool?.schematics.some((one) => isSameSchematic(one, wanted)) === true;
   const built = (!isTried || isBad(version, wanted)) && !isBad(version, usual) ? withSchematic(image, usual) : image;
-  return { version, machineSpec: { ...machineSpec, image: withTag(built, version) } };
+  return unlessFailed(facts, { version, machineSpec: { ...machineSpec, image: withTag(built, version) } }, schematicOfImage(built));
+}
+
+function unlessFailed(facts: ClusterFacts, build: BuildToInstall, schematic: string | undefined): BuildToInstall {
+  const [failed] = quarantineOf(facts, { version: build.version, schematic });
+  return failed === undefined ? build : { ...build, failed };
 }
 
 /** What machines run that are well. */

@@ -19,8 +19,9 @@ import { wordFor } from "../../assess/identity.ts";
 import { isLeaving, twinsAmong } from "../../assess/twins.ts";
 import type { Twins } from "../../assess/twins.ts";
 import { NO_META, UNSURE_META, wantedMeta } from "../configure/meta-plan.ts";
+import { classWords, failedWords } from "../upgrade/quarantine.ts";
 import type { InMaintenance, Running } from "../../model/look.ts";
-import type { ClusterFacts, DecisionFact, MachineFact } from "../../model/record.ts";
+import type { ClusterFacts, DecisionFact, MachineFact, QuarantineFact } from "../../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { MachinePlan, PlannedConfiguration, StoppedMachine } from "../../model/plans.ts";
@@ -270,6 +271,8 @@ function stopInMaintenance(
   const twin = twins.ofWaiting(declared, look);
   if (twin !== undefined) return stop("MachineInUse", sameMachine(assessed, declared, twin));
   if (declared.lockout !== undefined) return stop("InvalidConfig", `${name}: ${lockoutWords(declared.lockout)}`);
+  const { failed } = buildToInstall(seen, facts, declared);
+  if (failed !== undefined) return stop("VersionFailed", `${name}: ${failedFirst(failed)}`);
   const unread = unreadFirst(seen, facts, declared, look);
   if (unread !== undefined) return stop("InvalidConfig", `${name}: ${unread}`);
   const disk = diskOf(facts, declared, look);
@@ -284,6 +287,14 @@ function unreadFirst(seen: Observed, facts: ClusterFacts, declared: DeclaredMach
   return words === undefined
     ? undefined
     : `Talos ${reader}, which is to read its configuration, cannot: ${words}. Boot it with Talos ${declared.version}, or wait until an upgrade to that has ended.`;
+}
+
+/** What is said of a machine that would be installed with a Talos that failed: it has nothing to fall back to. */
+function failedFirst(failed: QuarantineFact): string {
+  return (
+    `it is not installed, for ${failedWords(failed)} failed on ${failed.machine}${classWords(failed)}, and no machine of its pool tells what it runs instead: ${failed.why} ` +
+    `Ask for another ${failed.schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${failed.version} to try it again.`
+  );
 }
 
 /** What is said of a configuration that would be the machine's last. */

@@ -1,4 +1,4 @@
-import { defaultInstallerImage, schematicOfImage } from "@talos-operator/talos";
+import { defaultInstallerImage, defaultSchematicId, noSchematic, schematicOfImage } from "@talos-operator/talos";
 import type { DeclaredMachine } from "../../model/machine.ts";
 import type { TalosBuild } from "../../record/upgrades.ts";
 
@@ -46,7 +46,8 @@ export function schematicAsked({ machineSpec: { image }, version }: Pick<Declare
   return schematicOfImage(image === undefined || image === "" ? defaultInstallerImage(version) : image);
 }
 
-/** The image with this schematic in the place of its own: the same factory builds from every one. */
+/** The image with this schematic in the place of its own: the same factory builds from every one, and what Talos publishes itself from the one that holds nothing. */
 export function withSchematic(image: string, schematic: string | undefined): string {
-  return schematic === undefined || !/^[0-9a-f]{64}$/.test(schematic) ? image : image.replace(/\/[0-9a-f]{64}(?=$|[:@])/, `/${schematic}`);
+  const id = schematic === noSchematic ? defaultSchematicId : schematic;
+  return id === undefined || !/^[0-9a-f]{64}$/.test(id) ? image : image.replace(/\/[0-9a-f]{64}(?=$|[:@])/, `/${id}`);
 }

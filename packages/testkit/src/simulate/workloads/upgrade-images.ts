@@ -95,7 +95,7 @@ export const upgradeImage: Workload = {
   choose: (random) => chooseScenario(random, { controlPlanes: [1, 3, 3], workers: [0, 1, 2], versions }),
   steps(scenario, random) {
     const working = ["one after the other", "with a version", "changed", "taken back"] as const;
-    // The only worker of its pool would be installed with the broken image, where its disk is replaced: nobody is there to try it first.
+    // The only worker of its pool waits where its disk is replaced while the image is in quarantine: nobody tells what its pool runs.
     const course = pick(scenario.workers === 1 ? working : ([...working, "broken"] as const), random);
     const pauseMs = 2_000 + Math.floor(random.fraction() * 90_000);
     const fault = pick([{ boot: "never-healthy" }, { boot: "fails" }, { installerExitCode: 3 }], random);
