@@ -80,6 +80,10 @@ const status = object(
     removals: removalsField,
     upgrade: upgradeField,
     configContract: configContractField,
+    etcdLeader: string({
+      description: "Name of the TalosMachine whose member led etcd when that was last seen. Of the control planes it is upgraded last.",
+      maxLength: 253,
+    }),
     imported: boolean({ description: "True once an existing cluster was taken over." }),
     config: string({ description: "Written by other operators only; never read as truth, never written here." }),
     secretBundle: string({ description: "Written by other operators only; read once when a cluster is taken over, never written here." }),

@@ -309,9 +309,11 @@ function looksOf(
   const members = machines
     .filter(({ name, role }) => role === "controlplane" && (isKnownMember(facts, name) || running.some((one) => one.name === name)))
     .map(({ name }) => ({ id: machineFact(facts, name)?.memberId ?? name, name, isLearner: false, peerUrls: [] }));
+  // Where nobody told who leads, the first one is taken for it.
+  const leader = (members.find(({ name }) => name === controlPlane?.status?.etcdLeader) ?? members[0])?.id;
   const etcdOf = (name: MachineName): SeenEtcd | undefined =>
     isHealthy
-      ? { service: "Running", isHealthy: true, localMember: machineFact(facts, name)?.memberId ?? name, members, leader: members[0]?.id }
+      ? { service: "Running", isHealthy: true, localMember: machineFact(facts, name)?.memberId ?? name, members, leader }
       : undefined;
   return new Map<MachineName, Look>([
     ...missed,

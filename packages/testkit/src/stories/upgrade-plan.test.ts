@@ -5,6 +5,7 @@ import type { TalosCluster } from "@talos-operator/api";
 import { printPlan, whatIf } from "@talos-operator/operator";
 import type { WhatIf } from "@talos-operator/operator";
 import { demoTimings } from "@talos-operator/simulator";
+import { asPerson } from "./as-person.ts";
 import { demoCluster, tell } from "./story.ts";
 import { cps, edit as editTo, ready, upgraded } from "./upgrades.ts";
 import type { Story } from "./story.ts";
@@ -55,21 +56,26 @@ function callsOf({ plan: { steps } }: WhatIf): readonly string[] {
 
 const ofMachine = (sent: readonly string[], address: string): readonly string[] => sent.filter((call) => call.endsWith(` ${address}`));
 
-const cases: readonly { readonly name: string; readonly from?: string; readonly edit: Edit }[] = [
+const cases: readonly { readonly name: string; readonly from?: string; readonly edit: Edit; readonly leaderMoves?: true }[] = [
   { name: "the next patch", edit: { version: "v1.13.10" } },
+  { name: "the next patch, when another member leads", edit: { version: "v1.13.10" }, leaderMoves: true },
   { name: "two workers at a time", edit: { version: "v1.13.10", maxUnavailable: 2 } },
   { name: "two hops, the first by one call each", from: "v1.12.4", edit: { version: "v1.14.0" } },
   { name: "by one call each", from: "v1.12.4", edit: { version: "v1.12.5" } },
 ];
 
 describe("a plan of another Talos says exactly what then happens", () => {
-  for (const { name, from, edit } of cases)
+  for (const { name, from, edit, leaderMoves } of cases)
     test(name, () =>
       tell(
         { timings: demoTimings, ...(from === undefined ? {} : { machines: all.map((address) => ({ address, talosVersion: from })) }) },
         async (world) => {
           await ready(world, edited(edit, from ?? "v1.13.9"));
           await world.time.advance(60_000);
+          if (leaderMoves === true) {
+            await asPerson(world, "10.5.0.1", (client) => client.etcdForfeitLeadership({ timeoutMs: 10_000 }));
+            await world.time.advance(90_000);
+          }
           const found = await planned(world, edit);
           const sent = world.sent.length;
           await editTo(world, { ...edited(edit).spec });
