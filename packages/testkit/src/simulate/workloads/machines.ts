@@ -1,3 +1,4 @@
+import type { ClusterRecord } from "@talos-operator/api";
 import type { SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "../effects.ts";
 import { livingEtcd } from "../living-etcd.ts";
@@ -78,6 +79,13 @@ export function isSettled(world: EditableWorld): boolean {
     hasWantedMembers(world) &&
     world.objects.all("talosmachines").length === wantedMachines(world).length
   );
+}
+
+/** Settled, and nothing that was begun on a machine waits for its end: what nobody saw the end of is closed by its deadline, which is a write. */
+export function hasEnded(world: EditableWorld): boolean {
+  const [record] = world.objects.all("clusterrecords") as readonly unknown[] as readonly ClusterRecord[];
+  const { openControlPlaneIntent, openWorkerIntents = [], operations = [] } = record?.spec ?? {};
+  return openControlPlaneIntent === undefined && openWorkerIntents.length + operations.length === 0 && isSettled(world);
 }
 
 /** A step that is judged by how things were before it. */

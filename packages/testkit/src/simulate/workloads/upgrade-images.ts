@@ -4,7 +4,7 @@ import type { Conditioned } from "../object-view.ts";
 import { chooseScenario } from "../scenario.ts";
 import type { Scenario, ScenarioVersions } from "../scenario.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
-import { isSettled, wantedMachines } from "./machines.ts";
+import { hasEnded, wantedMachines } from "./machines.ts";
 
 /** What runs: a Talos that is upgraded in steps, one in one call, and one whose default image is of a factory, too. */
 const versions: readonly ScenarioVersions[] = [
@@ -33,7 +33,7 @@ function ask(schematic: string, { talosVersion }: Scenario, version = talosVersi
   return {
     what: `ask for Talos ${version} of the schematic ${schematic.slice(0, 12)}`,
     make: (world) => world.edit({ talosVersion: version, machineSpec: imageOf(schematic) }),
-    isReached: (world) => isSettled(world) && allRun(world, version, schematic),
+    isReached: (world) => hasEnded(world) && allRun(world, version, schematic),
   };
 }
 
@@ -49,7 +49,7 @@ function askMeanwhile(schematic: string, then: string, { talosVersion }: Scenari
         void world.edit({ machineSpec: imageOf(then) }).then(() => (isAsked = true));
       });
     },
-    isReached: (world) => isAsked && isSettled(world) && allRun(world, talosVersion, then),
+    isReached: (world) => isAsked && hasEnded(world) && allRun(world, talosVersion, then),
   };
 }
 
@@ -80,7 +80,7 @@ function askForBroken(fault: object, scenario: Scenario): readonly Step[] {
       },
       isReached(world) {
         most = Math.max(most, touched(world, first));
-        return most <= 1 && isQuarantined(world, talosVersion, first) && isSettled(world) && allRun(world, talosVersion, noSchematic);
+        return most <= 1 && isQuarantined(world, talosVersion, first) && hasEnded(world) && allRun(world, talosVersion, noSchematic);
       },
     },
     ask(second, scenario),
