@@ -423,24 +423,24 @@ export const anotherOperatorActive = {
   },
 } as const satisfies ConditionEntry;
 
-/** A snapshot of etcd before control planes that run leave. */
+/** A snapshot of etcd before control planes that run leave or are upgraded. */
 export const snapshotBeforeRisk = {
   meaning:
-    "There is a snapshot of etcd from before what can cost its quorum or its data: control planes that run and are about to leave. The annotation snapshot-before-risk says whether it is required, preferred or off.",
+    "There is a snapshot of etcd from before what can cost its quorum or its data: control planes that run and are about to leave or to get another Talos. The annotation snapshot-before-risk says whether it is required, preferred or off.",
   kinds: ["TalosControlPlane"],
   reasons: {
     SnapshotTaken: { status: "True", release: "none", when: "It is stored; the message names the TalosEtcdBackup.", next: "-" },
     SnapshotAwaited: {
       status: "False",
       release: "itself",
-      when: "It is being taken, or is taken as soon as nothing else is in the way of the first that leaves.",
+      when: "It is being taken, or is taken as soon as nothing else is in the way of the first of them.",
       next: "-",
     },
     WentOnWithout: {
       status: "False",
       release: "none",
-      when: "It was preferred and could not be taken, with one retry: they leave without it. The message names the TalosEtcdBackup and why.",
-      next: "See to the store. With snapshot-before-risk: required a removal waits for it.",
+      when: "It was preferred and could not be taken, with one retry: it goes on without it. The message names the TalosEtcdBackup and why.",
+      next: "See to the store. With snapshot-before-risk: required a removal or an upgrade waits for it.",
     },
     NoStore: {
       status: "False",

@@ -25,15 +25,21 @@ export function withSnapshots(
   const word =
     metadata.annotations?.[annotations.snapshotBeforeRisk] ??
     (tried ?? clusterOf(metadata, talosClusters))?.metadata.annotations?.[annotations.snapshotBeforeRisk];
-  const isControlPlane = ({ declared }: SeenMachine): boolean => declared.role === "controlplane";
-  const isUpgraded = (machine: SeenMachine): boolean =>
-    isControlPlane(machine) && machine.look.kind === "running" && machine.look.version !== machine.declared.version;
   const isAsked = caches !== undefined && (seen.former.some(isControlPlane) || seen.machines.some(isUpgraded) || isToldCorrupt(seen));
   const { namespace } = metadata;
   const snapshots = isAsked
     ? snapshotsOf(metadata.name, caches.schedules.store.list(namespace), caches.backups.store.list(namespace), talosClusters)
     : undefined;
   return { ...seen, ...(word === undefined ? {} : { riskWord: word }), ...(snapshots === undefined ? {} : { snapshots }) };
+}
+
+function isControlPlane({ declared }: SeenMachine): boolean {
+  return declared.role === "controlplane";
+}
+
+/** A control plane that runs is to get another Talos. */
+export function isUpgraded(machine: SeenMachine): boolean {
+  return isControlPlane(machine) && machine.look.kind === "running" && machine.look.version !== machine.declared.version;
 }
 
 /** A member tells that data differ, or one is being replaced for that. */

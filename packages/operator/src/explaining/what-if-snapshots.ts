@@ -2,11 +2,11 @@ import { annotations, talosEtcdBackupResource, talosEtcdBackupScheduleResource }
 import type { TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { KubeApiError } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
-import { snapshotsOf } from "../disruption/see-snapshots.ts";
+import { isUpgraded, snapshotsOf } from "../disruption/see-snapshots.ts";
 import type { Observed } from "../model/observation.ts";
 
 /**
- * The same with what is asked for before control planes are disturbed, and what there is; asked only where one leaves. Who may not read backups, or has none of
+ * The same with what is asked for before control planes are disturbed, and what there is; asked only where one leaves or is upgraded. Who may not read backups, or has none of
  * their kinds, gets the plan without a snapshot.
  *
  * @param clusters the TalosCluster that makes the control plane: as edited, then as stored
@@ -16,7 +16,7 @@ export async function withStoredSnapshots(
   clusters: readonly (TalosCluster | undefined)[],
   client: KubeClient,
 ): Promise<Observed> {
-  if (!seen.former.some(({ declared: { role } }) => role === "controlplane")) return seen;
+  if (!seen.former.some(({ declared: { role } }) => role === "controlplane") && !seen.machines.some(isUpgraded)) return seen;
   const { namespace, name } = seen.controlPlane.metadata;
   const words = [seen.controlPlane, ...clusters].map((object) => object?.metadata.annotations?.[annotations.snapshotBeforeRisk]);
   const word = words.find((one) => one !== undefined);

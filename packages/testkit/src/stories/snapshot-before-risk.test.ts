@@ -348,3 +348,83 @@ describe("before control planes that run leave", () => {
       assert.deepEqual([runner.begun.length, (await made(world)).length], [0, 0]);
     }));
 });
+
+describe("before control planes that run get another Talos", () => {
+  const asked = (world: Story): Promise<unknown> =>
+    world.client
+      .resource(kinds.cluster)
+      .patch({ namespace, name: "demo" }, { type: "merge", value: { spec: { controlPlane: { version: "v1.13.10" } } } });
+  const versions = ({ datacenter }: Story): string =>
+    at(1, 2, 3)
+      .map((address) => datacenter.machine(address).state.hardware.talosVersion)
+      .join();
+  const upgraded = (told: Told): Promise<void> =>
+    until(told, "upgraded", async () => versions(told.world) === "v1.13.10,v1.13.10,v1.13.10", 3_600);
+
+  test("with `required` and a store that fails they wait, it is said why, and they are upgraded when the store is back: one snapshot for all", () =>
+    tellRemoval(
+      async (told) => {
+        const { world } = told;
+        await schedule(world, "nightly");
+        await word(world, "required");
+        told.store = "failed";
+        const sent = world.sent.length;
+        await asked(world);
+        await until(told, "it is said", async () => (await risk(world))?.reason === "StoreFails", 900);
+        assert.match(
+          (await risk(world))?.message ?? "",
+          /required before these are upgraded, and could not be taken.*nightly-before-risk-/,
+        );
+        assert.deepEqual(
+          world.sent.slice(sent).filter((call) => !call.startsWith("Pull")),
+          [],
+        );
+        told.store = "well";
+        await upgraded(told);
+        assert.equal((await made(world)).filter(({ status }) => status?.filename !== undefined).length, 1);
+        await until(told, "nothing is at risk any more", async () => (await risk(world)) === undefined, 120);
+      },
+      {},
+      3,
+    ));
+
+  test("with a store that fails they are upgraded after one retry by default; a condition and the record name it", () =>
+    tellRemoval(
+      async (told) => {
+        const { world, runner } = told;
+        await schedule(world, "nightly");
+        told.store = "failed";
+        await asked(world);
+        await until(told, "it is said", async () => (await risk(world))?.reason === "WentOnWithout", 900);
+        assert.equal(runner.begun.length, 2, "the first and one retry");
+        await upgraded(told);
+        const { spec } = await world.client.resource<ClusterRecord>(clusterRecordResource).get({ namespace, name: "demo" });
+        assert.match(
+          spec.decisions?.find(({ action }) => action === "InstallTalos")?.message ?? "",
+          /are upgraded without a snapshot of etcd.*nightly-before-risk-/,
+        );
+      },
+      {},
+      3,
+    ));
+
+  test("the plan shows it, once, before anything is installed", () =>
+    tellRemoval(
+      async ({ world }) => {
+        await schedule(world, "nightly");
+        const edited = demoCluster(at(1, 2, 3), [], { version: "v1.13.10" });
+        const [found] = await whatIf([edited], { client: world.client, now: world.time.now(), hosts: { allowLoopback: false } });
+        assert.ok(found !== undefined);
+        const steps = found.plan.steps.map(({ action }) => action);
+        const text = printPlan(found.plan);
+        assert.equal(steps.filter((action) => action === "TakeSnapshot").length, 1, text);
+        assert.ok(steps.indexOf("TakeSnapshot") < steps.indexOf("InstallTalos"), text);
+        assert.match(
+          text,
+          /Take a snapshot of etcd with the store of TalosEtcdBackupSchedule nightly, before these are upgraded: .*1, .*2, .*3\./,
+        );
+      },
+      {},
+      3,
+    ));
+});

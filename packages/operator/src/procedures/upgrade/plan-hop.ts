@@ -21,6 +21,7 @@ import type { Action } from "../../model/effect.ts";
 import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
 import type { UpgradeStep } from "../../model/plans.ts";
 import type { ClusterFacts } from "../../model/record.ts";
+import type { UpgradeIntent } from "../../record/upgrades.ts";
 import type { Candidate, Begun } from "./candidate.ts";
 
 const ITSELF_UNKNOWN = "An upgrade waits until the cluster's own API says whether this operator runs in it.";
@@ -49,7 +50,8 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
       draft.open(begun.intent);
       if (outage !== undefined && begun.intent.what !== "Reboot")
         draft.decide({ at: assessed.seen.now, action: "Announce", reason: "Outage", machine: name, message: outage });
-      draft.decide({ at: assessed.seen.now, action: begun.intent.what, reason: "VersionAsked", machine: name, message: begun.intent.why });
+      const message = [begun.intent.why, ...snapshotBefore(assessed, begun.intent)].join(" ");
+      draft.decide({ at: assessed.seen.now, action: begun.intent.what, reason: "VersionAsked", machine: name, message });
       says.push(`${wordsOf(begun.intent)}.`);
     } else says.push(begun.kind === "hold" ? `${name} is next: ${begun.why}.` : begun.says);
     if (outage !== undefined) says.push(outage);
@@ -68,6 +70,11 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
     reason: reason ?? (isActive ? "Upgrading" : "UpgradeWaits"),
     says: [...says, ...(left > 0 ? [`${left} more machine(s) follow.`] : [])].join(" "),
   };
+}
+
+/** What came of the snapshot before a control plane is upgraded. */
+function snapshotBefore({ beforeUpgrade }: Assessment, { role, what }: UpgradeIntent): readonly string[] {
+  return role === "worker" || what === "Reboot" || beforeUpgrade === undefined ? [] : [beforeUpgrade.message];
 }
 
 function candidatesOf(assessed: Assessment, hop: TalosHop): readonly Candidate[] {
