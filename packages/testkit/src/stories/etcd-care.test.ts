@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { annotations } from "@talos-operator/api";
 import type { EtcdDatabase } from "@talos-operator/simulator";
+import { asPerson } from "./as-person.ts";
 import { Interruption } from "./interruption.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -87,6 +88,40 @@ describe("an etcd that is full", () => {
         assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.[annotations.defragment], undefined);
       }));
 
+  test("that is full of content has its larger quota raised by hand: settings wait, which is said, and the alarm is taken back once all tell it", () =>
+    ready(3, async (world) => {
+      const quota = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": "4294967296" } } } };
+      databaseOf(world).fill(0.99);
+      await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
+      const before = world.sent.length;
+      const spec = { controlPlane: { metalSpec: { machineSpec: { configPatches: [quota] } } } };
+      await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec } });
+      await world.time.advance(300_000);
+      assert.equal(world.sent.length, before);
+      const told = async (condition: string): Promise<string> => (await world.condition(kinds.controlPlane, condition))?.message ?? "";
+      assert.match(
+        await told("EtcdHealthy"),
+        /raise quota-backend-bytes on every control plane by hand.*none is booted for settings meanwhile/,
+      );
+      assert.match(await told("ConfigUpToDate"), /raises an alarm .*see the condition EtcdHealthy/);
+      for (const address of at(1, 2, 3)) {
+        assert.equal(sentTo(world, "EtcdAlarmDisarm").length, 0, "not before all tell it");
+        const config = (world.datacenter.machine(address).state.config.persisted ?? "").replace(
+          /^( +)etcd:\n/m,
+          (line, indent: string) => `${line}${indent}    extraArgs:\n${indent}        quota-backend-bytes: "4294967296"\n`,
+        );
+        const done = asPerson(world, address, async (client) => {
+          await client.applyConfiguration({ config, mode: "staged" }, { timeoutMs: 10_000 });
+          await client.reboot({}, { timeoutMs: 10_000 });
+        });
+        await world.time.advance(120_000);
+        await done;
+      }
+      await healed(world);
+      assert.deepEqual([sentTo(world, "EtcdDefragment").length, sentTo(world, "EtcdAlarmDisarm").length], [0, 1]);
+      await world.until("settled", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True", 300);
+    }));
+
   test("is healed by the next leader, when the one before dies in the middle", () =>
     ready(3, async (world) => {
       world.datacenter.machine("10.5.0.2").setDefragmentTime(60_000);
@@ -123,6 +158,22 @@ describe("an etcd that is full", () => {
       }
       assert.equal(sentTo(world, "EtcdDefragment").length, 3);
       assert.match((await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "", /find out what writes so much/);
+    }));
+
+  test("whose alarm comes back although every file has room has it taken back every ten minutes, and says what a person must look at", () =>
+    ready(3, async (world) => {
+      const database = databaseOf(world);
+      for (let minute = 0; minute < 25; minute += 1) {
+        if (database.alarms().length === 0) world.datacenter.machine("10.5.0.2").setEtcdAlarm("NOSPACE");
+        await world.time.advance(60_000);
+      }
+      assert.match(
+        (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "",
+        /demo-10\.5\.0\.2 is back within ten minutes.*reboot.*docs\/runbooks\/etcd-no-space\.md/,
+      );
+      const count = sentTo(world, "EtcdAlarmDisarm").length;
+      assert.ok(count >= 2 && count <= 3, String(count));
+      assert.deepEqual(sentTo(world, "EtcdDefragment"), []);
     }));
 });
 

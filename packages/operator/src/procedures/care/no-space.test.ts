@@ -6,7 +6,7 @@ import { etcdMembership } from "../../assess/quorum.ts";
 import { nextForFull } from "./no-space.ts";
 import type { NextForFull } from "./no-space.ts";
 import type { Look, SeenEtcd } from "../../model/look.ts";
-import type { ClusterFacts } from "../../model/record.ts";
+import type { ClusterFacts, DecisionFact } from "../../model/record.ts";
 
 const alarm: Partial<SeenEtcd> = { alarms: ["x"], raised: [{ member: "0000000000000001", kind: "no-space" }] };
 /** Sizes of a file as shares of a quota of a thousand bytes. */
@@ -21,7 +21,12 @@ const used = file(1_000, 990);
 const roomier = file(1_000, 990, 2_000);
 
 /** What is next by what each control plane tells; the first leads. `undefined` = it does not answer. */
-function next(told: readonly (Partial<SeenEtcd> | undefined)[], defragmentedAgoMs?: number, word?: string): NextForFull {
+function next(
+  told: readonly (Partial<SeenEtcd> | undefined)[],
+  defragmentedAgoMs?: number,
+  word?: string,
+  decisions: readonly DecisionFact[] = [],
+): NextForFull {
   const looks: Record<string, Look> = Object.fromEntries(
     told.map((etcd, index) => [
       `10.0.0.${index + 1}`,
@@ -31,6 +36,7 @@ function next(told: readonly (Partial<SeenEtcd> | undefined)[], defragmentedAgoM
   const last = defragmentedAgoMs === undefined ? {} : { defragmentedAt: NOW - defragmentedAgoMs };
   const known: ClusterFacts = facts({
     bootstrapDone: founded,
+    decisions,
     machines: told.map((_, index) => configured(`10.0.0.${index + 1}`, "controlplane", "demo", last)),
   });
   const metadata = word === undefined ? {} : { annotations: { [annotations.defragment]: word } };
@@ -92,6 +98,26 @@ const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined
   ["full again within minutes", [full, full, full], /^waits: .*demo-10\.0\.0\.2 is full again.*what writes so much$/, 5 * 60_000],
   ["full again after a while", [full, full, full], /^defragment demo-10\.0\.0\.2$/, 10 * 60_000],
 ];
+
+describe("an alarm that is back after it was taken back", () => {
+  const at = (agoMs: number, action: string, reason: string): DecisionFact => ({ at: NOW - agoMs, action, reason, message: "x" });
+  const disarmed = (agoMs: number): readonly DecisionFact[] => [
+    at(agoMs + 2_000, "DisarmAlarms", "NoSpace"),
+    at(agoMs, "CloseDisarmAlarms", "Disarmed"),
+  ];
+  const three = [roomy, roomy, roomy];
+  const waits = /^person: the alarm .*demo-10\.0\.0\.1.* is back within ten minutes.*reboot/;
+  const rows: readonly (readonly [string, readonly DecisionFact[], RegExp])[] = [
+    ["soon, and nothing was done since", disarmed(60_000), waits],
+    ["after ten minutes", disarmed(10 * 60_000), /^disarm/],
+    ["soon, and a member was defragmented since", [...disarmed(120_000), at(60_000, "CloseDefragment", "Defragmented")], /^disarm/],
+    ["soon, and a member was replaced since", [...disarmed(120_000), at(60_000, "CloseReplaceMember", "Joined")], /^disarm/],
+    ["under the intent of the next time", [...disarmed(120_000), at(0, "DisarmAlarms", "NoSpace")], /^disarm/],
+    ["soon, and it was not seen to go", [at(60_000, "CloseDisarmAlarms", "NotSeen")], /^disarm/],
+    ["soon, and something else was decided since", [...disarmed(60_000), at(0, "MachineForgotten", "x")], waits],
+  ];
+  for (const [what, decisions, want] of rows) test(what, () => assert.match(wordOf(next(three, undefined, undefined, decisions)), want));
+});
 
 describe("what frees the space of an etcd that is full", () => {
   for (const [what, told, want, ago, word] of cases) test(what, () => assert.match(wordOf(next(told, ago, word)), want));

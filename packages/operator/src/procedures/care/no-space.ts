@@ -17,6 +17,9 @@ const ROOM = 0.95;
 /** A file that is full again so soon is filled by something that defragmenting does not stop. Milliseconds. */
 const FULL_AGAIN_MS = 10 * 60_000;
 
+/** An alarm that is back so soon has a cause that taking it back does not remove. Milliseconds. */
+const BACK_AGAIN_MS = 10 * 60_000;
+
 /** What frees the space of an etcd that writes nothing more. */
 export type NextForFull =
   | { readonly kind: "defragment"; readonly file: EtcdFile; /** A person names it. */ readonly isAsked: boolean }
@@ -60,7 +63,7 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   const beyond = full.find(({ quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
   if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond, tells(seen, "corrupt")) };
   const [file] = full;
-  if (file === undefined) return disarmThrough(files);
+  if (file === undefined) return isBackAgain(facts, seen.now) ? { kind: "person", message: cameBack(seen, files) } : disarmThrough(files);
   const last = machineFact(facts, file.machine)?.defragmentedAt;
   if (last !== undefined && elapsedMs(last, seen.now) < FULL_AGAIN_MS)
     return {
@@ -68,6 +71,29 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
       message: `the file of ${file.machine} is full again minutes after it was defragmented: find out what writes so much`,
     };
   return { kind: "defragment", file, isAsked: false };
+}
+
+/** Effects that may remove what an alarm was raised for, or that take it back once more. */
+const AFRESH: ReadonlySet<string> = new Set(["DisarmAlarms", "CloseDefragment", "CloseReplaceMember"]);
+
+/** The alarm was seen to go minutes ago, and nothing was done to a member since. */
+function isBackAgain({ decisions }: ClusterFacts, now: number): boolean {
+  const last = decisions.findLast(({ action }) => action === "CloseDisarmAlarms" || AFRESH.has(action));
+  return last?.action === "CloseDisarmAlarms" && last.reason === "Disarmed" && elapsedMs(last.at, now) < BACK_AGAIN_MS;
+}
+
+/** etcd reads its arguments when it starts: a configuration may tell more than it keeps to. */
+function cameBack(seen: Observed, files: readonly EtcdFile[]): string {
+  const raised = new Set(
+    controlPlanesOf(seen)
+      .flatMap(({ look }) => (look.kind === "running" ? (look.etcd?.raised ?? []) : []))
+      .map(({ member }) => member),
+  );
+  const whose = files.flatMap(({ memberId, machine }) => (raised.has(memberId) ? [machine] : [])).join(", ");
+  return (
+    `the alarm${whose === "" ? "" : ` of ${whose}`} is back within ten minutes after it was taken back, although every file has room below the quota of its configuration: ` +
+    "where that was raised without a boot etcd keeps to the former one, so reboot one control plane after the other; it is taken back again after ten minutes"
+  );
 }
 
 /** A member tells that a file is full. */
@@ -109,7 +135,7 @@ function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile, isCor
       ? "take the alarm CORRUPT of a member that is gone back first (talosctl etcd alarm disarm), which lets nobody delete; then "
       : "") +
     (quotaBytes < ETCD_ADVISED_QUOTA_BYTES
-      ? "delete objects, or raise quota-backend-bytes on every control plane"
+      ? "delete objects, or raise quota-backend-bytes on every control plane by hand (talosctl), for none is booted for settings meanwhile"
       : `delete objects: etcd advises no quota above ${inMib(ETCD_ADVISED_QUOTA_BYTES)}`)
   );
 }
