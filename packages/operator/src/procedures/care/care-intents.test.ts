@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../testing/builders.ts";
-import { wasAsked, withCareEnded } from "./care-intents.ts";
+import { wasAsked, withCare, withCareEnded } from "./care-intents.ts";
 import type { CareIntent } from "./care-intents.ts";
 import type { Look, SeenEtcd } from "../../model/look.ts";
 import type { Observed, SentEffect } from "../../model/observation.ts";
@@ -93,4 +93,12 @@ describe("what was begun on a member of etcd", () => {
       const seen = observed({ sent: new Map(note) });
       assert.equal(wasAsked(seen, "Defragment/x", intent("Defragment")), want);
     });
+});
+
+test("a member that was asked to defragment gets ten minutes, and a call that takes alarms back two", () => {
+  const known = facts({ bootstrapDone: founded, machines: [configured("10.0.0.2")] });
+  const file = { machine: "demo-10.0.0.2", address: "10.0.0.2", memberId: "2", leads: false, sizeBytes: 9, inUseBytes: 1, quotaBytes: 10 };
+  const begun = (what: CareIntent["what"]): number | undefined =>
+    withCare(known, what, file, NOW, { reason: "NoSpace", why: "x" }).intents[0]?.deadline;
+  assert.deepEqual([begun("Defragment"), begun("DisarmAlarms")], [NOW + 600_000, NOW + 120_000]);
 });

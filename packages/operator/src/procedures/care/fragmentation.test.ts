@@ -53,6 +53,13 @@ describe("a member whose file has more free pages than content", () => {
     });
 });
 
+test("a member of a machine that leaves is not defragmented, however much of its file is free", () => {
+  const { seen, known, view } = world([tight, tight, loose]);
+  assert.equal(nextFragmented(seen, known, view)?.file.machine, "demo-10.0.0.3");
+  const [leaver, staying] = [2, 0].map((from) => seen.machines.slice(from, from + 2));
+  assert.equal(nextFragmented({ ...seen, machines: staying ?? [], former: leaver ?? [] }, known, view), undefined);
+});
+
 describe("what a person asks to be defragmented", () => {
   const cases: readonly (readonly [string, string | undefined, readonly (Partial<SeenEtcd> | undefined)[], string | undefined])[] = [
     ["nothing", undefined, [loose, loose, loose], undefined],
@@ -67,4 +74,10 @@ describe("what a person asks to be defragmented", () => {
       const { seen, view } = world(told, undefined, word);
       assert.equal(askedFor(seen, view)?.kind, want);
     });
+
+  test("two names are none: one member is named at a time", () => {
+    const { seen, view } = world([loose, loose, loose], undefined, "demo-10.0.0.1,demo-10.0.0.2");
+    const asked = askedFor(seen, view);
+    assert.match(asked?.kind === "pointless" ? asked.message : "", /"demo-10\.0\.0\.1,demo-10\.0\.0\.2"; one is named at a time$/);
+  });
 });

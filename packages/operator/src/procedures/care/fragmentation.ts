@@ -50,7 +50,10 @@ export function askedFor(seen: Observed, view: EtcdQuorum): Asked | undefined {
   const value = seen.controlPlane.metadata.annotations?.[annotations.defragment];
   if (value === undefined) return undefined;
   const known = seen.machines.some(({ declared }) => declared.role === "controlplane" && declared.name === value);
-  if (!known) return { kind: "pointless", value, message: `no control plane has the name ${JSON.stringify(value).slice(0, 100)}` };
+  if (!known) {
+    const hint = /\S[\s,;]+\S/.test(value) ? "; one is named at a time" : "";
+    return { kind: "pointless", value, message: `no control plane has the name ${JSON.stringify(value).slice(0, 100)}${hint}` };
+  }
   const file = filesOf(seen, view).find(({ machine }) => machine === value);
   if (file?.sizeBytes === undefined || file.inUseBytes === undefined) return undefined;
   if (file.inUseBytes >= file.sizeBytes) return { kind: "pointless", value, message: `all of the file of ${value} is in use` };

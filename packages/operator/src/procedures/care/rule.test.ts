@@ -49,6 +49,11 @@ describe("a member is defragmented although nothing is amiss", () => {
     test(what, () => assert.deepEqual(asks(seen), want));
 });
 
+test("a member of a machine that is paused is not defragmented, and nothing is written down for it", () => {
+  const held = new Set(["demo-10.0.0.2"]);
+  assert.deepEqual(asks({ ...world(), held }), []);
+});
+
 describe("what Ready says of an etcd that is cared for", () => {
   const raised = (kind: SeenAlarm["kind"]): Partial<SeenEtcd> => ({
     ...loose,
