@@ -78,6 +78,11 @@ const cases: readonly (readonly [string, Case, string])[] = [
     { ...list5, looks: waiting, stranger: { peerUrls: ["https://10.0.0.4:2380"] } },
     "kept by demo-10.0.0.4",
   ],
+  [
+    "at the address that one which waits to be configured had before",
+    { ...list5, looks: waiting, known: [...machines, { ...unknownMember(fourth), address: "10.0.0.9" }] },
+    "kept by demo-10.0.0.4",
+  ],
   ["beside one that is silent and that nobody knows", { ...list5, looks: { ...waiting, "10.0.0.5": silent } }, "kept by demo-10.0.0.5"],
   [
     "beside one that is silent, and was never seen as a member",

@@ -8,6 +8,11 @@ import type { World } from "../../testing/builders.ts";
 import type { Look, SeenEtcd } from "../../model/look.ts";
 import type { Observed, SentEffect } from "../../model/observation.ts";
 import type { ReplacementIntent } from "./plan-replacement.ts";
+import { beforeReplacement } from "./before-replacement.ts";
+import { snapshotBefore } from "../../disruption/snapshot-before-risk.ts";
+import { factsOf } from "../../record/facts.ts";
+import { rfc3339 } from "@talos-operator/api";
+import type { TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 
 const id = (n: number): string => String(n).padStart(16, "0");
 const MINUTE = 60_000;
@@ -127,6 +132,35 @@ describe("a member with wrong data", () => {
   test("is nobody's business while the cluster goes", () =>
     assert.equal(planOf({ controlPlane: controlPlane(3, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" }) }).says, ""));
 
+  test("is replaced after a snapshot of its own: one of the schedule may hold the wrong data, however fresh it is", () => {
+    const at = rfc3339(NOW - MINUTE);
+    const spec = { talosControlPlaneRef: { name: "demo" }, backupStorage: { directory: {} } };
+    const apiVersion = "talos.alperen.cloud/v1alpha1";
+    const schedule: TalosEtcdBackupSchedule = {
+      apiVersion,
+      kind: "TalosEtcdBackupSchedule",
+      metadata: { namespace: "default", name: "nightly", uid: "uid-nightly" },
+      spec: { schedule: "0 2 * * *", backupTemplate: { spec } },
+    };
+    const backup: TalosEtcdBackup = {
+      apiVersion,
+      kind: "TalosEtcdBackup",
+      metadata: { namespace: "default", name: "nightly-1", uid: "uid-nightly-1", creationTimestamp: at },
+      spec,
+      status: { slot: "s", filename: "f", startTime: at, completionTime: at },
+    };
+    const snapshots = { schedules: [schedule], backups: [backup] };
+    const seen = seenOf({ snapshots });
+    const known = factsOf(seen);
+    assert.ok(known !== undefined);
+    const joined = known.machines.map((machine) => ({ ...machine, configuredAt: NOW - 24 * 60 * MINUTE }));
+    const settled = { ...known, bootstrapDone: { ...founded, at: NOW - 24 * 60 * MINUTE }, machines: joined };
+    assert.equal(snapshotBefore(seen, settled, ["demo-10.0.0.2"]).reason, "SnapshotTaken", "fresh for whoever leaves");
+    assert.equal(beforeReplacement(assess(seen), settled)?.reason, "SnapshotAwaited");
+    const { opened, sent } = planOf({ snapshots });
+    assert.deepEqual([opened, sent], ["", "TakeSnapshot "]);
+  });
+
   test("is replaced in a plan in three steps", () => {
     const steps = foresee(seenOf({}), defaultRules).steps.map(({ action }) => action);
     assert.deepEqual(
@@ -166,6 +200,8 @@ describe("a member with wrong data", () => {
       "NotSeen",
     ],
     ["boots when it has left", { ...left, shows: { 2: stopped } }, stands, "RejoinEtcd demo-10.0.0.2", ""],
+    ["does not boot right after a takeover", { ...left, shows: { 2: stopped }, mayDisturb: false }, stands, "", ""],
+    ["does not boot by a word that nobody knows", { ...left, shows: { 2: stopped }, unknownMode: "off" }, stands, "", ""],
     ["boots once", { ...left, shows: { 2: stopped }, sent: asked("RejoinEtcd") }, stands, "", ""],
     [
       "does not boot while etcd is stopping",
