@@ -169,6 +169,11 @@ describe("a member with wrong data", () => {
     );
   });
 
+  test("is replaced in a plan that says what is left of the quorum beneath the alarm", () => {
+    const step = foresee(seenOf({ count: 5 }), defaultRules).steps.find(({ action }) => action === "ReplaceMember");
+    assert.match(step?.quorum ?? "", /^4 healthy of 5 voters would be left, and 3 are needed$/);
+  });
+
   const asked = (word: string): ReadonlyMap<string, SentEffect> =>
     new Map([[`${word}/demo-10.0.0.2`, { at: NOW, outcome: "answered", detail: "" }]]);
   const next: SeenEtcd = { ...member(1, 3), localMember: id(7) };
