@@ -109,13 +109,7 @@ export async function decidedPass(place: EffectPlace, seen: Observed, given: Pas
   const demandAlone: Effects["demandAlone"] = async () => {
     if (given.other !== undefined) throw new EffectError("ANOTHER_OPERATOR", given.other);
   };
-  const latest: LatestWords = {
-    talosCluster: createReading(talosClusterResource, client),
-    controlPlane: createReading(talosControlPlaneResource, client),
-    worker: createReading(talosWorkerResource, client),
-    machine: createReading(talosMachineResource, client),
-    kubernetesCluster: createReading(kubernetesClusterResource, client),
-  };
+  const latest = latestWords(client);
   const reconciled = (): Promise<void> => demandReconciled(latest, seen);
   const abort = new AbortController();
   const effects: Effects = {
@@ -158,6 +152,16 @@ export async function decidedPass(place: EffectPlace, seen: Observed, given: Pas
       abort.abort();
       session.close();
     },
+  };
+}
+
+function latestWords(client: KubeClient): LatestWords {
+  return {
+    talosCluster: createReading(talosClusterResource, client),
+    controlPlane: createReading(talosControlPlaneResource, client),
+    worker: createReading(talosWorkerResource, client),
+    machine: createReading(talosMachineResource, client),
+    kubernetesCluster: createReading(kubernetesClusterResource, client),
   };
 }
 
