@@ -8,6 +8,7 @@ import { describe } from "./report/describe.ts";
 import { configConditions } from "./report/describe-config.ts";
 import { riskConditions } from "./report/describe-risk.ts";
 import { removalConditions, removalRows, removalsOf } from "./report/describe-removal.ts";
+import { etcdLeaderOf } from "./report/etcd-leader.ts";
 import { upgradeStatusOf } from "./report/upgrade-progress.ts";
 import { withoutHeld } from "./observe/pauses.ts";
 import { brokenBy } from "./invariants/broken.ts";
@@ -174,6 +175,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
       assessed,
       seen.machines.filter(({ declared }) => declared.owner.kind === "TalosControlPlane"),
     ),
+    etcdLeader: etcdLeaderOf(assessed),
     conditions,
     state: stateWord(seen, isReady ? "Ready" : undefined),
     requeueAfterMs,

@@ -59,6 +59,8 @@ export interface Decision {
   readonly removals?: readonly RemovalStatus[] | undefined;
   /** How far the control planes are on their way to another Talos; absent = they are on none. */
   readonly upgrade?: UpgradeStatus | undefined;
+  /** Who leads etcd, or led it when that was last seen; absent = nobody that is listed. */
+  readonly etcdLeader?: MachineName | undefined;
   readonly state: ControlPlaneState;
   readonly requeueAfterMs: number | undefined;
   /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */

@@ -8,9 +8,7 @@ import type { Telling } from "../telling/telling.ts";
 import { runningFieldsOf } from "../controllers/shared/running-fields.ts";
 import type { ListedMachine } from "../controllers/shared/running-fields.ts";
 import type { StatusWriter, WantedStatus } from "../controllers/shared/status-writer.ts";
-import { controlPlanesOf } from "../assess/etcd-view.ts";
 import { isReadyNode } from "../assess/machine-state.ts";
-import { etcdMembership } from "../assess/quorum.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { machinesInChange, machinesToChange } from "./open-effects.ts";
 import { FIRST_LOOKS_MS } from "../decide.ts";
@@ -19,7 +17,6 @@ import { machineFact } from "../record/facts.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Decision } from "../model/decision.ts";
-import type { MachineName } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";
 
 /** While a cluster changes fast, its status is written at most this often, in milliseconds; what stays is always written. */
@@ -84,20 +81,12 @@ function statusOf(object: TalosControlPlane, seen: Observed, decision: Decision,
     upgrade: decision.upgrade,
     configContract:
       facts === undefined ? object.status?.configContract : poolContract(facts, { kind: "TalosControlPlane", name: object.metadata.name }),
-    etcdLeader: leaderOf(object, seen),
+    etcdLeader: decision.etcdLeader,
     ...runningFieldsOf(ownMachines(seen, facts)),
     observedKubeVersion: kubernetes === "" ? undefined : kubernetes,
   };
   const hasOpenEffect = decision.isBusy === true || machinesInChange(seen).size + machinesToChange(decision, seen).size > 0;
   return judgedStatus(object, fields, { conditions: decision.conditions, hasOpenEffect });
-}
-
-/** While nobody knows who leads the last one that did stays, as long as it is listed. */
-function leaderOf({ status }: TalosControlPlane, seen: Observed): MachineName | undefined {
-  const view = etcdMembership(seen);
-  const names = controlPlanesOf(seen).map(({ declared }) => declared.name);
-  const leads = view.kind === "known" ? view.voters.find(({ id }) => id === view.leader)?.machine : status?.etcdLeader;
-  return names.find((name) => name === leads);
 }
 
 /** Machines of the control plane itself. A second entry that leads to one of them is none. */
