@@ -2,6 +2,11 @@ import { rfc3339 } from "@talos-operator/api";
 import type { MarginHolder } from "./control-plane-margin.ts";
 import type { SlotHolder } from "./control-plane-slot.ts";
 
+/** What is in the way and what would release it, for the end of a sentence; without a full stop. */
+export function heldWords(holder: SlotHolder | MarginHolder): string {
+  return `${whyHeld(holder)}. ${releaseOf(holder).replace(/\.$/, "")}`;
+}
+
 /** What is in the way, for people; without a full stop. */
 export function whyHeld(holder: SlotHolder | MarginHolder): string {
   switch (holder.kind) {

@@ -1,4 +1,5 @@
 import { controlPlanesOf } from "../../assess/etcd-view.ts";
+import { hostOf } from "../remove/removal.ts";
 import type { EtcdQuorum } from "../../model/etcd.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed } from "../../model/observation.ts";
@@ -37,6 +38,12 @@ export function hanging(seen: Observed, { voters }: EtcdQuorum): readonly Machin
   return controlPlanesOf(seen)
     .filter(({ declared, look }) => look.kind === "running" && look.etcd?.service === "Running" && !healthy.has(declared.name))
     .map(({ declared }) => declared.name);
+}
+
+/** Its member has no vote yet: Talos promotes it when it has caught up, and until then it answers nothing but its status. */
+export function isJoining(seen: Observed, { learners }: EtcdQuorum, name: MachineName): boolean {
+  const machine = controlPlanesOf(seen).find(({ declared }) => declared.name === name);
+  return learners.some(({ peerUrls }) => peerUrls.some((url) => hostOf(url) === machine?.declared.address));
 }
 
 const MIB = 1_048_576;

@@ -42,10 +42,13 @@ export function nextFragmented(seen: Observed, facts: ClusterFacts, view: EtcdQu
 /** What a person asks for: a member by its machine's name, or a word that names none. */
 export type Asked =
   | { readonly kind: "member"; readonly value: string; readonly file: EtcdFile }
-  /** Nothing is to be gained, or nobody has that name. */
+  /** Nobody has that name. */
   | { readonly kind: "pointless"; readonly value: string; readonly message: string };
 
-/** What the annotation asks for; `undefined` = there is none, or its member cannot be told now. */
+/**
+ * What the annotation asks for; `undefined` = there is none, or its member cannot be told now. Whether anything is free is not asked: where nothing is amiss the last look
+ * is up to a minute old, and whoever writes the annotation knows what came since.
+ */
 export function askedFor(seen: Observed, view: EtcdQuorum): Asked | undefined {
   const value = seen.controlPlane.metadata.annotations?.[annotations.defragment];
   if (value === undefined) return undefined;
@@ -56,7 +59,6 @@ export function askedFor(seen: Observed, view: EtcdQuorum): Asked | undefined {
   }
   const file = filesOf(seen, view).find(({ machine }) => machine === value);
   if (file?.sizeBytes === undefined || file.inUseBytes === undefined) return undefined;
-  if (file.inUseBytes >= file.sizeBytes) return { kind: "pointless", value, message: `all of the file of ${value} is in use` };
   return { kind: "member", value, file };
 }
 

@@ -1,6 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import { ETCD_ADVISED_QUOTA_BYTES } from "@talos-operator/talos/client";
-import { hanging, filesOf, inMib } from "./files.ts";
+import { hanging, filesOf, inMib, isJoining } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
 import { controlPlanesOf } from "../../assess/etcd-view.ts";
 import { elapsedMs } from "../../elapsed.ts";
@@ -43,6 +43,8 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   // What is left is the alarm of a member that is gone: no file is in the way.
   if (!isFull(seen)) return disarmThrough(filesOf(seen, view));
   const [stuck] = hanging(seen, view);
+  if (stuck !== undefined && isJoining(seen, view, stuck))
+    return { kind: "waits", message: `etcd on ${stuck} is joining, and is waited for` };
   if (stuck !== undefined)
     return { kind: "waits", message: `etcd on ${stuck} does not answer, and is waited for; if it stays so, reboot ${stuck}` };
   const files = filesOf(seen, view);
@@ -68,7 +70,9 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   if (last !== undefined && elapsedMs(last, seen.now) < FULL_AGAIN_MS)
     return {
       kind: "waits",
-      message: `the file of ${file.machine} is full again minutes after it was defragmented: find out what writes so much`,
+      message:
+        `the file of ${file.machine} is full again minutes after it was defragmented: find out what writes so much; ` +
+        `it is defragmented once more ten minutes after that, or at once where the annotation ${annotations.defragment} names it`,
     };
   return { kind: "defragment", file, isAsked: false };
 }

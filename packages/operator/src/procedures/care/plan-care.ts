@@ -1,6 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
-import { releaseOf, whyHeld } from "../../disruption/slot-words.ts";
+import { heldWords } from "../../disruption/slot-words.ts";
 import { defragmentMember } from "../../effects/defragment-member.ts";
 import { mayAskAgain, rememberedAs } from "../../effects/define.ts";
 import { disarmAlarms } from "../../effects/disarm-alarms.ts";
@@ -43,7 +43,7 @@ function defragment(assessed: Assessment, facts: ClusterFacts, next: NextForFull
   const { file, isAsked } = next;
   const why = isAsked
     ? "Its file has reached the quota, and a person asked for it."
-    : "Its file has reached the quota, and most of it is free.";
+    : "Its file has reached the quota, and what is in use leaves room below it.";
   const step = begin(assessed, facts, "Defragment", file, { bids: "cure", reason: isAsked ? "AskedByPerson" : "NoSpace", why });
   if (!isAsked || step.facts === facts) return step;
   return {
@@ -68,7 +68,7 @@ export function begin(
     return {
       facts,
       actions: [],
-      says: `${file.machine} is next, and ${whyHeld(slot.holder)}. ${releaseOf(slot.holder)}`,
+      says: `${file.machine} is next, and ${heldWords(slot.holder)}`,
       needsPerson: false,
     };
   const next = withCare(facts, what, file, seen.now, words);

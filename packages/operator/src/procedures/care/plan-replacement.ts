@@ -1,5 +1,5 @@
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
-import { releaseOf, whyHeld } from "../../disruption/slot-words.ts";
+import { heldWords } from "../../disruption/slot-words.ts";
 import { controlPlanesOf, keepsOldData, stoppedWithoutData } from "../../assess/etcd-view.ts";
 import { isMinority, nextOf, NO_MAJORITY } from "../../assess/corrupt.ts";
 import { despiteAlarms } from "../../assess/quorum.ts";
@@ -59,7 +59,7 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
   return {
     facts,
     actions: take === undefined ? [] : [{ kind: "TakeSnapshot", ...take }],
-    says: `${name} is replaced later: ${whyHeld(slot.holder)}. ${releaseOf(slot.holder).replace(/\.$/, "")}`,
+    says: `${name} is replaced later: ${heldWords(slot.holder)}`,
     needsPerson: false,
   };
 }

@@ -16,7 +16,7 @@ const loose: Partial<SeenEtcd> = { dbSizeBytes: 200 * MIB, dbInUseBytes: 40 * MI
 /** Three control planes with large files of which little is in use. @param unready number of one whose Node is not Ready */
 function world(
   told: Partial<SeenEtcd> = loose,
-  { unready, open, asked }: { unready?: number; open?: IntentFact; asked?: string } = {},
+  { unready, open, asked, mayDisturb = true }: { unready?: number; open?: IntentFact; asked?: string; mayDisturb?: boolean } = {},
 ): Observed {
   const looks: Record<string, Look> = Object.fromEntries(
     [0, 1, 2].map((index) => [
@@ -30,7 +30,7 @@ function world(
     intents: open === undefined ? [] : [open],
   });
   const metadata = asked === undefined ? {} : { annotations: { [annotations.defragment]: asked } };
-  return observed({ controlPlane: controlPlane(3, {}, metadata), facts: known, looks });
+  return observed({ controlPlane: controlPlane(3, {}, metadata), facts: known, looks, mayDisturb });
 }
 
 const asks = (seen: Observed): readonly string[] => (defragmentEtcd.decide(assess(seen))?.actions ?? []).map(({ kind }) => kind);
@@ -73,6 +73,11 @@ describe("what Ready says of an etcd that is cared for", () => {
   for (const [what, seen, says] of [
     ["full", world(raised("no-space")), /NOSPACE.*does not tell its quota/],
     ["full, and being healed", world(raised("no-space"), { open: disarm }), /NOSPACE.*taken back through demo-10\.0\.0\.1/],
+    [
+      "full, right after a takeover",
+      world({ ...raised("no-space"), quotaBytes: 200 * MIB }, { mayDisturb: false }),
+      /just took over.*[^.]\.$/,
+    ],
     ["with wrong data", world(raised("corrupt")), /CORRUPT/],
   ] as const)
     test(`names a machine, and no other advice than its own: ${what}`, () => {

@@ -1,5 +1,5 @@
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
-import { releaseOf, whyHeld } from "../../disruption/slot-words.ts";
+import { heldWords } from "../../disruption/slot-words.ts";
 import { besideFull, projectWithout } from "../../assess/quorum.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { removeStray } from "../../effects/remove-stray.ts";
@@ -51,8 +51,7 @@ export function planStrays(assessed: Assessment, facts: ClusterFacts): CareStep 
       true,
     );
   const slot = controlPlaneSlot(assessed, facts, { machine: via.machine, why: "replace", member: next.member.id });
-  if (slot.kind === "held")
-    return step(`belongs to no machine of this cluster; it is removed later: ${whyHeld(slot.holder)}. ${releaseOf(slot.holder)}`, false);
+  if (slot.kind === "held") return step(`belongs to no machine of this cluster; it is removed later: ${heldWords(slot.holder)}`, false);
   return begin(assessed, facts, view, next.member, via);
 }
 
