@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { alarmedMember, beneathAlarms, raisedBy } from "./alarmed.ts";
 import type { TellingMember } from "./alarmed.ts";
-import type { EtcdQuorum } from "../model/etcd.ts";
+import type { CorruptEtcd, EtcdQuorum } from "../model/etcd.ts";
 import type { SeenAlarm } from "../model/look.ts";
 
 const text = "memberID:10627508175174891110 alarm:CORRUPT";
@@ -36,6 +36,8 @@ describe("an alarm of etcd", () => {
     healthy: 2,
     needed: 2,
   };
+  const corruptOfLeader = (etcd: object): CorruptEtcd | undefined =>
+    beneathAlarms([{ etcd: { localMember: id, ...etcd } }, { etcd: { localMember: other, comparesWithLeader: true } }], view).corrupt;
   for (const [what, etcd, want] of [
     ["nothing", {}, "full"],
     ["files that are full", { alarms: ["a", "b"], raised: [fullOf(id), fullOf("1")] }, "full"],
@@ -48,11 +50,15 @@ describe("an alarm of etcd", () => {
     ["something in its own words", { alarms: ["a", "etcdserver: too old"], raised: [fullOf(id)] }, "unknown"],
   ] as const)
     test(`${what}: ${want}`, () => {
+      assert.equal(corruptOfLeader(etcd)?.isByLeader, want.startsWith("wrong") ? true : undefined);
       const { beneath, corrupt, isOnlyFull } = beneathAlarms([{ etcd: { localMember: id, ...etcd } }], view);
       assert.equal(isOnlyFull === true, what === "nothing" || what === "files that are full");
       assert.equal(beneath !== undefined ? "full" : corrupt === undefined ? "unknown" : `wrong: ${corrupt.members.join()}`, want);
       if (corrupt !== undefined)
-        assert.deepEqual([corrupt.view.healthy, corrupt.view.voters.map(({ isHealthy }) => isHealthy)], [1, [false, true]]);
+        assert.deepEqual(
+          [corrupt.isByLeader, corrupt.view.healthy, corrupt.view.voters.map(({ isHealthy }) => isHealthy)],
+          [undefined, 1, [false, true]],
+        );
     });
   test("of a member that nobody who answers has is told by its teller", () => {
     assert.equal(alarmedMember([tells("a", "0000000000000001"), tells("b", "0000000000000002")])?.machine, "a");

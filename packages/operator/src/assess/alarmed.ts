@@ -4,7 +4,7 @@ import type { SeenAlarm, SeenEtcd } from "../model/look.ts";
 /** What an answering control plane tells of etcd. */
 export interface TellingMember {
   readonly machine: string;
-  readonly etcd: Pick<SeenEtcd, "alarms" | "raised" | "localMember">;
+  readonly etcd: Pick<SeenEtcd, "alarms" | "raised" | "localMember" | "comparesWithLeader">;
 }
 
 /**
@@ -45,5 +45,6 @@ export function beneathAlarms(
   const members = wrong.filter((id) => view.members.some((member) => member.id === id));
   if (members.length === 0) return { beneath: view, isOnlyFull: wrong.length === 0 };
   const voters = view.voters.map((voter) => (members.includes(voter.id) ? { ...voter, isHealthy: false } : voter));
-  return { corrupt: { members, view: { ...view, voters, healthy: voters.filter(({ isHealthy }) => isHealthy).length } } };
+  const byLeader = telling.some(({ etcd }) => etcd.comparesWithLeader === true) ? { isByLeader: true as const } : {};
+  return { corrupt: { members, view: { ...view, voters, healthy: voters.filter(({ isHealthy }) => isHealthy).length }, ...byLeader } };
 }

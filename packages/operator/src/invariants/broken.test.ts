@@ -313,6 +313,12 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
     "S10",
   ],
   ["replaces a member without an intent", wrongAt(2), [leave(2)], "S11"],
+  [
+    "replaces a member that a leader may have named by itself",
+    { looks: { ...wrongAt(2).looks, "10.0.0.3": running({ ...member(2, 3), comparesWithLeader: true }) } },
+    [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)],
+    "S12",
+  ],
   ["replaces a member that no alarm names", {}, [withOpen(open(cp(2), "ReplaceMember", { memberId: id(2) })), leave(2)], "S12"],
   [
     "replaces another member than the machine shows",

@@ -91,6 +91,7 @@ function notProvedWrong({ assessed: { seen }, after }: Pass, machine: MachineNam
   if (!wrong.has(memberId)) return `${said} no alarm names it`;
   if (telling.find(({ name }) => name === machine)?.etcd.localMember !== memberId)
     return `${said} it is not the one that the machine shows`;
+  if (telling.some(({ etcd }) => etcd.comparesWithLeader === true)) return `${said} the leader alone may have named it`;
   const voters = telling.find(({ etcd }) => etcd.members !== undefined)?.etcd.members?.filter(({ isLearner }) => !isLearner) ?? [];
   const right = telling.filter(
     ({ etcd }) => etcd.isHealthy && voters.some(({ id }) => id === etcd.localMember) && !wrong.has(etcd.localMember ?? ""),

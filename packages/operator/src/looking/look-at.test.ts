@@ -78,7 +78,7 @@ function settled(): {
           : type.startsWith("EtcdMembers")
             ? answer("own member", { spec: { memberId: "a" } })
             : type.startsWith("EtcdSpecs")
-              ? answer("quota", { spec: { extraArguments: { "quota-backend-bytes": ["4096000"] } } })
+              ? answer("quota", { spec: { extraArguments: { "quota-backend-bytes": ["4096000"], "corrupt-check-time": ["10m"] } } })
               : Promise.resolve({ spec: { uuid: "uuid" } }),
       list: () => Promise.resolve([]),
     },
@@ -151,15 +151,18 @@ test("alarms of etcd are told by member and kind, beside everything that it comp
   assert.deepEqual([seen()?.alarms, seen()?.raised], [undefined, undefined]);
 });
 
-test("the quota of etcd is asked for while a file is full, and at no other time", async () => {
+test("what etcd was started with is asked for while a file is full or data differ, and at no other time", async () => {
   const { look, seen } = settled();
   const full = { errors: ["memberID:1 alarm:NOSPACE "], alarms: [{ memberId: "0000000000000001", alarm: "no-space" }] } as const;
   const corrupt = { errors: ["memberID:1 alarm:CORRUPT "], alarms: [{ memberId: "0000000000000001", alarm: "corrupt" }] } as const;
   assert.deepEqual(await look(0, full), [...everything, "quota"]);
   assert.equal(seen()?.quotaBytes, 4_096_000);
-  for (const status of [{}, corrupt]) {
-    assert.ok(!(await look(60_000, status)).includes("quota"));
-    assert.equal(seen()?.quotaBytes, undefined);
+  for (const [status, isAsked] of [
+    [{}, false],
+    [corrupt, true],
+  ] as const) {
+    assert.equal((await look(60_000, status)).includes("quota"), isAsked);
+    assert.deepEqual([seen()?.quotaBytes, seen()?.comparesWithLeader], [undefined, isAsked ? true : undefined]);
   }
 });
 

@@ -1,4 +1,4 @@
-import { etcdQuotaBytes, isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
+import { etcdComparesWithLeader, etcdQuotaBytes, isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, EtcdMemberFacts, EtcdStatusFacts, TalosClient, TalosError, TalosLooks } from "@talos-operator/talos/client";
 import type { MachineConnections, ReaderCredentials } from "./connections.ts";
 import { AddressRefusal } from "./checked-dialer.ts";
@@ -8,7 +8,7 @@ import { hasStopped } from "./look.ts";
 import { toldImage } from "./told-schematic.ts";
 import type { ToldImage } from "./told-schematic.ts";
 import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
-import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenEtcd, SeenVersion } from "../model/look.ts";
+import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenAlarm, SeenEtcd, SeenVersion } from "../model/look.ts";
 
 /** Deadline of each call of a look. */
 export const LOOK_TIMEOUT_MS = 3_000;
@@ -326,15 +326,21 @@ export async function seenEtcd(client: TalosLooks, options: CallOptions): Promis
     members: members === undefined || members.length > MOST_MEMBERS ? undefined : members.map(memberOf),
     leader: status === undefined ? undefined : (status.leaderId ?? "0"),
     ...told,
-    ...(told.raised?.some(({ kind }) => kind === "no-space") === true ? await quotaOf(client, options) : {}),
+    ...(await startedWith(client, new Set(told.raised?.map(({ kind }) => kind)), options)),
   };
 }
 
-/** What its etcd was started with. */
-async function quotaOf(client: TalosLooks, options: CallOptions): Promise<Pick<SeenEtcd, "quotaBytes">> {
-  const spec = await optional(client.resources.get(resourceKinds.etcdSpec, undefined, options));
-  const quotaBytes = spec === undefined ? undefined : etcdQuotaBytes(spec.spec.extraArguments);
-  return quotaBytes === undefined ? {} : { quotaBytes };
+/** What its etcd was started with, as far as an alarm makes it matter. */
+async function startedWith(
+  client: TalosLooks,
+  raised: ReadonlySet<SeenAlarm["kind"]>,
+  options: CallOptions,
+): Promise<Pick<SeenEtcd, "quotaBytes" | "comparesWithLeader">> {
+  if (!raised.has("no-space") && !raised.has("corrupt")) return {};
+  const given = (await optional(client.resources.get(resourceKinds.etcdSpec, undefined, options)))?.spec.extraArguments;
+  const quotaBytes = given === undefined || !raised.has("no-space") ? undefined : etcdQuotaBytes(given);
+  const compares = raised.has("corrupt") && (given === undefined || etcdComparesWithLeader(given));
+  return { ...(quotaBytes === undefined ? {} : { quotaBytes }), ...(compares ? { comparesWithLeader: true } : {}) };
 }
 
 /** etcd of a control plane that is looked at through another: where nothing changed one question tells so. */

@@ -79,4 +79,6 @@ export interface CorruptEtcd {
   readonly view: EtcdQuorum;
   /** Ids of the list. */
   readonly members: readonly string[];
+  /** They may be named because they differ from the leader alone, which may be the wrong one. */
+  readonly isByLeader?: true;
 }

@@ -165,6 +165,11 @@ export interface SeenEtcd {
   readonly dbInUseBytes?: number;
   /** How large the file may grow, `Infinity` for any size; asked only while an alarm says that one is full. Absent = not asked, not told, or no number. */
   readonly quotaBytes?: number;
+  /**
+   * Its etcd compares the others with itself when it leads (`corrupt-check-time`), so that an alarm of corrupt data may name a right one; or it does not tell. Asked only
+   * while there is such an alarm.
+   */
+  readonly comparesWithLeader?: true;
 }
 
 /** An alarm of etcd. It stays when its member is removed. */

@@ -52,7 +52,7 @@ function corruptData(seen: Observed, view: Assessment["etcdMembership"], care: C
   if (care !== undefined && care.says !== NO_MAJORITY)
     return {
       reason: "DataCorrupt",
-      message: `The data of etcd${whose} are not those of the others (CORRUPT): ${care.says}. ${NOTHING} See docs/runbooks/etcd-corrupt.md.`,
+      message: `The data of etcd${whose} are not those of the ${corrupt?.isByLeader === true ? "leader" : "others"} (CORRUPT): ${care.says}. ${NOTHING} See docs/runbooks/etcd-corrupt.md.`,
     };
   const where = owners.length === 0 ? `as ${names(controlPlanesOf(seen))} tell` : `told of ${names(owners)}`;
   return {

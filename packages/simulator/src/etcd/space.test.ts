@@ -180,9 +180,12 @@ describe("time", () => {
 
 describe("members whose data differ (server/etcdserver/corrupt.go)", () => {
   const wrong = (variants: Record<string, string>): EtcdSpace => ({ ...fresh, variants });
+  const comparing = three.map((one) => ({ ...one, comparesWithLeader: true as const }));
   for (const [what, variants, members, want] of [
     ["one of three is named", { b: "x" }, three, ["b CORRUPT"]],
     ["the leader is named like any other", { a: "x" }, three, ["a CORRUPT"]],
+    ["a wrong leader with corrupt-check-time names a right one", { a: "x" }, comparing, ["b CORRUPT"]],
+    ["a right leader with corrupt-check-time names the first of two", { b: "x", c: "y" }, comparing, ["b CORRUPT"]],
     ["two of three that differ from each other: nobody in particular", { a: "x", b: "y" }, three, ["0 CORRUPT"]],
     ["two of three that are wrong alike blame the third", { a: "x", b: "x" }, three, ["c CORRUPT"]],
     ["one of two: nobody in particular", { b: "x" }, [member(a), member(b)], ["0 CORRUPT"]],

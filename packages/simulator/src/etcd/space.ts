@@ -49,6 +49,8 @@ export interface SpaceMember {
   readonly quotaBytes: number;
   readonly isLive: boolean;
   readonly isLearner: boolean;
+  /** Its process was started with `corrupt-check-time`: as the leader it compares the others with itself. */
+  readonly comparesWithLeader?: true;
 }
 
 /** What etcd answers to a write that it does not take; the texts are etcd's. */
@@ -197,8 +199,15 @@ export function left(space: EtcdSpace, memberId: string): EtcdSpace {
 /**
  * The leader compares what the members had at the last compaction. Those that differ from a majority are named; where no majority has the same, nobody is. So two
  * members of three that are wrong alike put the blame on the third. A member that does not answer is passed over, but counts in the majority.
+ *
+ * A leader with `corrupt-check-time` does not wait for a compaction, and names the first by id that differs from itself: one alone, also where it is the only wrong one.
  */
 export function compared(space: EtcdSpace, members: readonly SpaceMember[], leader: string): EtcdSpace {
+  if (members.find(({ id }) => id === leader)?.comparesWithLeader === true) {
+    const own = space.variants[leader] ?? "";
+    const [other] = members.flatMap(({ id, isLive }) => (isLive && (space.variants[id] ?? "") !== own ? [id] : [])).toSorted();
+    return other === undefined ? space : raised(space, other, "CORRUPT");
+  }
   const groups = new Map<string, string[]>();
   for (const { id, isLive } of members) {
     if (!isLive && id !== leader) continue;

@@ -197,7 +197,11 @@ export class EtcdSpaces {
 
   #membersOf(cluster: EtcdCluster): readonly SpaceMember[] {
     const live = this.#world.etcd.live(cluster.key);
-    const quotas = new Map(this.#world.cells().map(({ state: { etcd } }) => [etcd.data?.memberId, etcd.quotaBytes]));
-    return cluster.members.map(({ id, isLearner }) => ({ id, isLearner, isLive: live.has(id), quotaBytes: quotaOf(quotas.get(id)) }));
+    const states = new Map(this.#world.cells().map(({ state: { etcd } }) => [etcd.data?.memberId, etcd]));
+    return cluster.members.map(({ id, isLearner }) => {
+      const etcd = states.get(id);
+      const compares = etcd?.comparesWithLeader === undefined ? {} : { comparesWithLeader: etcd.comparesWithLeader };
+      return { id, isLearner, isLive: live.has(id), quotaBytes: quotaOf(etcd?.quotaBytes), ...compares };
+    });
   }
 }

@@ -101,14 +101,21 @@ export function etcdImageOf(machine: Machine): string {
 }
 
 /** What of the state is lost when the process ends: a defragmentation in its middle leaves the file as it was. */
-export function withoutProcess({ quotaBytes: _quota, defragments: _defragments, ...rest }: EtcdState): EtcdState {
+export function withoutProcess({
+  quotaBytes: _quota,
+  comparesWithLeader: _compares,
+  defragments: _defragments,
+  ...rest
+}: EtcdState): EtcdState {
   return rest;
 }
 
 /** etcd reads its arguments when it starts, and Talos never restarts it for another configuration. */
 export function startedProcess(machine: Machine): EtcdState {
-  const quota = activeFacts(machine)?.etcdArguments["quota-backend-bytes"]?.at(-1);
-  const etcd = withoutProcess(machine.etcd);
+  const given = activeFacts(machine)?.etcdArguments ?? {};
+  const quota = given["quota-backend-bytes"]?.at(-1);
+  const every = (given["corrupt-check-time"] ?? given["experimental-corrupt-check-time"])?.at(-1) ?? "0s";
+  const etcd: EtcdState = { ...withoutProcess(machine.etcd), ...(/^0[a-z]*$/.test(every) ? {} : { comparesWithLeader: true }) };
   return quota === undefined || !/^-?\d{1,18}$/.test(quota) ? etcd : { ...etcd, quotaBytes: Number(quota) };
 }
 

@@ -153,6 +153,8 @@ export interface EtcdState {
   readonly isChecked: boolean;
   /** What the process was started with, where the configuration says so. */
   readonly quotaBytes?: number;
+  /** The process was started with `corrupt-check-time`. */
+  readonly comparesWithLeader?: true;
   /** Defragmentations of this process: how many have ended, and how long the one that runs and those that wait for it take. */
   readonly defragments?: { readonly ended: number; readonly queue: readonly DefragmentTime[] };
 }

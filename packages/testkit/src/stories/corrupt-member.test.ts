@@ -27,10 +27,11 @@ function ready(
   count: number,
   story: (world: Story, followers: readonly string[], leader: string) => Promise<void>,
   options: StoryOptions = {},
+  over: Record<string, unknown> = {},
 ): Promise<void> {
   const addresses = at(...Array.from({ length: count }, (_, index) => index + 1));
   return tell({ machines: [...addresses, "10.5.0.9"].map((address) => ({ address })), ...options }, async (world) => {
-    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(addresses));
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(addresses, [], over));
     await world.start();
     await world.untilReady();
     const [etcd] = world.datacenter.etcdClusters();
@@ -94,6 +95,25 @@ describe("a member whose data are not those of the majority", () => {
       guard.end();
       assertReplaced(world, leader);
     }));
+
+  test("is not told by corrupt-check-time, which names who differs from the leader: nobody is replaced, though one alone is named", () =>
+    ready(
+      3,
+      async (world, _followers, leader) => {
+        world.datacenter.machine(leader).corruptEtcd();
+        await world.until("told", async () => /^DataCorrupt: .*corrupt-check-time/.test(await health(world)), 300);
+        assert.match(await health(world), /those of the leader.*docs\/runbooks\/etcd-corrupt\.md/);
+        await world.time.advance(30 * 60_000);
+        for (const call of ["EtcdLeaveCluster", "Reboot", "EtcdAlarmDisarm"]) assert.deepEqual(sentTo(world, call), []);
+      },
+      {},
+      {
+        metalSpec: {
+          machines: at(1, 2, 3).map((address) => ({ address })),
+          machineSpec: { installDisk: "/dev/sda", configPatches: [{ cluster: { etcd: { extraArgs: { "corrupt-check-time": "10m" } } } }] },
+        },
+      },
+    ));
 
   test("is one of two of five: they are replaced one after the other", () =>
     ready(5, async (world, [one = "", other = ""]) => {

@@ -118,6 +118,11 @@ describe("a member with wrong data", () => {
       /^person: no machine that answers has member 0+2, which is that of demo-10\.0\.0\.2: bring it back/,
     ],
     ["in a container", { platform: "container" }, /^person: demo-10\.0\.0\.2 is a container/],
+    [
+      "by a leader that compares with itself",
+      { shows: { 3: { ...member(2, 3), comparesWithLeader: true } } },
+      /^person: corrupt-check-time/,
+    ],
     ["on a machine that is paused", { held: new Set(["demo-10.0.0.2"]) }, /^person: .*is paused/],
     ["by a word that nobody knows", { unknownMode: "off" }, /^person: .*says "off"/],
     ["right after a takeover", { mayDisturb: false }, /^demo-10\.0\.0\.2 is replaced later: this operator just took over/],

@@ -1,7 +1,7 @@
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { heldWords } from "../../disruption/slot-words.ts";
 import { controlPlanesOf, keepsOldData, stoppedWithoutData } from "../../assess/etcd-view.ts";
-import { isMinority, nextOf, NO_MAJORITY } from "../../assess/corrupt.ts";
+import { BY_LEADER, isMinority, nextOf, NO_MAJORITY } from "../../assess/corrupt.ts";
 import { despiteAlarms } from "../../assess/quorum.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import { always, mayAskAgain, pauseLeftMs } from "../../effects/define.ts";
@@ -41,13 +41,16 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
   const { seen, etcdMembership: view } = assessed;
   if (view.kind === "known" || view.corrupt === undefined || seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
   const person = (says: string): CareStep => ({ facts, actions: [], says, needsPerson: true });
+  if (view.corrupt.isByLeader === true) return person(BY_LEADER);
   const voter = nextOf(view.corrupt);
   if (voter === undefined || !isMinority(view.corrupt)) return person(NO_MAJORITY);
   const machine = controlPlanesOf(seen).find(({ declared }) => declared.name === voter.machine);
   if (machine === undefined) return person(whoIsAway(voter, facts));
   const { name } = machine.declared;
   if (isContainer(machine.look, machineFact(facts, name)))
-    return person(`${name} is a container, which keeps its data when it is started anew: give it an empty volume by hand`);
+    return person(
+      `${name} is a container, which nobody but a person starts anew: have it leave etcd (talosctl etcd leave), which empties its data, and start it anew as it is`,
+    );
   if (seen.held?.has(name) === true) return person(`${name} is to be replaced, and is paused by its annotation reconcile-mode`);
   if (seen.unknownMode !== undefined)
     return person(
