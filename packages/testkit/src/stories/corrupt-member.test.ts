@@ -115,6 +115,25 @@ describe("a member whose data are not those of the majority", () => {
       },
     ));
 
+  for (const isFirst of [true, false])
+    test(`is ${isFirst ? "" : "not "}where the endpoint leads, without discovery: it ${isFirst ? "would wait for itself, so nothing is sent" : "is replaced"}`, () =>
+      ready(
+        3,
+        async (world) => {
+          const wrong = isFirst ? "10.5.0.1" : "10.5.0.2";
+          world.datacenter.machine(wrong).corruptEtcd();
+          if (!isFirst) return healed(world).then(() => assertReplaced(world, wrong));
+          await world.until("told", async () => /^DataCorrupt: .*demo-10\.5\.0\.1 .*wait for itself/.test(await health(world)), 300);
+          await world.time.advance(30 * 60_000);
+          for (const call of ["EtcdLeaveCluster", "Reboot", "EtcdAlarmDisarm"]) assert.deepEqual(sentTo(world, call), []);
+        },
+        {},
+        {
+          endpoint: "https://10.5.0.1:6443",
+          metalSpec: { machines: at(1, 2, 3).map((address) => ({ address })), machineSpec: { installDisk: "/dev/sda", airGap: true } },
+        },
+      ));
+
   test("is one of two of five: they are replaced one after the other", () =>
     ready(5, async (world, [one = "", other = ""]) => {
       const guard = watchQuorum(world);

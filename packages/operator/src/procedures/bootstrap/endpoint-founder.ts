@@ -31,6 +31,11 @@ export function onlyFounder(seen: Observed, facts: ClusterFacts): SeenMachine | 
   return others.some((machine) => !findsOthers(seen, facts, machine)) ? there : undefined;
 }
 
+/** A control plane that would wait for itself if it had to join: the endpoint is its own address, and it finds nobody else. */
+export function joinsItself(seen: Observed, facts: ClusterFacts, machine: SeenMachine): boolean {
+  return machineAtEndpoint(seen, facts) === machine && !findsOthers(seen, facts, machine);
+}
+
 /** Its settings have discovery, and so does what it runs, if it runs: settings that change now reach a machine that waits for etcd only later. */
 function findsOthers(seen: Observed, facts: ClusterFacts, { declared, look }: SeenMachine): boolean {
   return usesDiscovery(seen, facts, declared) && (look.kind !== "running" || look.discovers === true);

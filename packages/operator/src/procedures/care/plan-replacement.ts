@@ -8,6 +8,7 @@ import { always, mayAskAgain, pauseLeftMs } from "../../effects/define.ts";
 import { rejoinEtcd } from "../../effects/rejoin-etcd.ts";
 import { replaceMember } from "../../effects/replace-member.ts";
 import { controlPlaneIntent, machineFact, withDecisions, withIntent, withoutIntent } from "../../record/facts.ts";
+import { joinsItself } from "../bootstrap/endpoint-founder.ts";
 import { isContainer } from "../remove/container-end.ts";
 import { LATE_MS, listed } from "../remove/removal.ts";
 import type { Action } from "../../model/effect.ts";
@@ -50,6 +51,10 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
   if (isContainer(machine.look, machineFact(facts, name)))
     return person(
       `${name} is a container, which nobody but a person starts anew: have it leave etcd (talosctl etcd leave), which empties its data, and start it anew as it is`,
+    );
+  if (joinsItself(seen, facts, machine))
+    return person(
+      `the endpoint is the address of ${name}, which without discovery would wait for itself instead of joining anew: replace it by hand`,
     );
   if (seen.held?.has(name) === true) return person(`${name} is to be replaced, and is paused by its annotation reconcile-mode`);
   if (seen.unknownMode !== undefined)
