@@ -65,8 +65,8 @@ export function configQuestions(
     if (look.kind !== "running" || look.version === undefined) return undefined;
     if (!mayHoldConfig(fact)) return undefined;
     if (declared.isConfigUnknown === true) return undefined;
-    // While it boots or installs, nothing that it shows lasts.
-    if (look.stage !== "running" && intentOn(facts, declared.name) === undefined) return undefined;
+    // While it boots or installs, nothing that it shows lasts; but which of two Talos it boots.
+    if (look.stage !== "running" && intentOn(facts, declared.name) === undefined && fact.installed === undefined) return undefined;
     const platform = platformOf(look, fact);
     const meta = wantedMeta(declared, platform);
     return {

@@ -26,6 +26,7 @@ import type { Action } from "../../model/effect.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { Rule } from "../../model/decision.ts";
 import { withLateInstallations } from "./late-installations.ts";
+import { withUnaskedBoots } from "./unasked-boots.ts";
 import type { ClusterFacts, InstalledFact } from "../../model/record.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 
@@ -70,7 +71,7 @@ export const settleUpgrade: Rule = {
       if (step.kind === "act") actions.push(...step.actions);
       else next = taken(assessed, next, intent, step);
     }
-    next = withLateInstallations(assessed, next);
+    next = withUnaskedBoots(assessed, withLateInstallations(assessed, next));
     const { resourceVersion } = seen.record.value;
     if (next !== facts) actions.unshift({ kind: "WriteRecord", ifResourceVersion: resourceVersion, facts: next, why: "UpgradeSettled" });
     return actions.length === 0 ? undefined : { actions: onceOnly(actions) };
@@ -128,8 +129,11 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
     return isLate && elapsedMs(intent.deadline, seen.now) > ARRIVES_MS
       ? end("NotHeardOf", `${machine} does not tell how the installation ended.`, unseen)
       : wait;
-  if (config.bootId !== bootIdBefore)
-    return end("NotHeardOf", `${machine} was booted while Talos was installed, and runs ${config.version}.`);
+  if (config.bootId !== bootIdBefore) {
+    const words = `${machine} was booted while Talos was installed, and runs ${config.version}.`;
+    // Whether it is well with that is judged as after any boot that nobody asked for.
+    return end("NotHeardOf", words, (before) => ({ ...withoutInstalled(before), installed: broughtBy(intent) }));
+  }
   if (config.talos?.fallback !== undefined)
     return end("Installed", `Talos ${talosVersion} is installed on ${machine}, beside ${talosBefore}.`, (before) => ({
       ...withoutInstalled(before),
