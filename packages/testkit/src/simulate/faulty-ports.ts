@@ -193,6 +193,8 @@ export function faultyTalos(inner: TalosDialer, options: FaultyPortOptions): Tal
           perform: act,
           fail: () => talosFailure(14, "connection reset by peer"),
           latestMs: LATEST_MS,
+          // Whoever goes back is where it came from after the second.
+          arrivesOnce: path.endsWith("/Rollback"),
         });
       };
       const wrapped: TalosChannel = {
@@ -250,6 +252,8 @@ interface Attempt<T> {
   readonly perform: (cut?: AbortSignal) => Promise<T>;
   readonly fail: () => Error;
   readonly latestMs: number;
+  /** No network sends a call twice, and of this one the second takes back what the first did. */
+  readonly arrivesOnce?: boolean;
 }
 
 export async function withFault<T>(
@@ -288,7 +292,7 @@ export async function withFault<T>(
     }
     case "D": {
       const first = await settled(life, attempt.perform());
-      await settledQuietly(attempt.perform());
+      if (attempt.arrivesOnce !== true) await settledQuietly(attempt.perform());
       return life.deliver(first);
     }
     case "R": {

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { demoTimings } from "@talos-operator/simulator";
+import { annotations } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
+import { demoTimings } from "@talos-operator/simulator";
+import { asPerson } from "./as-person.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import { all, ask, cps, pending, ready as readyOf, settled, workers } from "./upgrades.ts";
 import type { Story } from "./story.ts";
@@ -70,6 +72,29 @@ describe("an image that cannot be had", () => {
         await world.until("all run it", async () => runs(world).join() === `${version} 3333`, 3_600);
         await settled(world);
       }));
+
+  test("one that is not on the machine any more when it is to be installed is pulled again, and is not blamed", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const sent = await ready(world);
+      await ask(world, { image: factory(two) });
+      await world.until("pulled", async () => world.sent.slice(sent).includes("Pull 10.5.0.2"), 300);
+      await world.annotate(kinds.cluster, annotations.reconcileMode, "disable");
+      await world.time.advance(60_000);
+      assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2"]);
+      await asPerson(world, "10.5.0.2", async (client) => {
+        const images = world.datacenter.machine("10.5.0.2").state.images ?? [];
+        for (const { name } of images.filter(({ name: one }) => one.includes(two)))
+          await client.imageRemove({ reference: name, store: "system" }, { timeoutMs: 10_000 });
+      });
+      await world.annotate(kinds.cluster, annotations.reconcileMode, undefined);
+      await world.until("all run it", async () => runs(world).join() === "v1.13.9 2222", 3_600);
+      await settled(world);
+      assert.deepEqual(
+        world.sent.slice(sent).filter((call) => /^(Pull|Upgrade) 10\.5\.0\.2$/.test(call)),
+        ["Pull", "Upgrade", "Pull", "Upgrade"].map((call) => `${call} 10.5.0.2`),
+      );
+      assert.equal((await record(world))?.spec.quarantine, undefined);
+    }));
 
   test("one from a registry that this operator takes none from is told, and nothing is sent", () =>
     tell({ timings: demoTimings, operator: { installerRegistries: ["factory.talos.dev"] } }, async (world) => {

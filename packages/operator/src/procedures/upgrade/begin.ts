@@ -15,7 +15,7 @@ import { awaitsNodesOfRun } from "../nodes/upgrade-taints.ts";
 import { imageFor } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
 import { areNodesTold, lookAtNodes, NODES_UNTOLD } from "./look-again.ts";
-import { pullWords } from "./pull-words.ts";
+import { isImageGone, pullWords } from "./pull-words.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import { slotFor } from "./slot-for.ts";
@@ -75,7 +75,9 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
 function pull({ seen }: Assessment, { name, machine, hop }: Candidate, { reference: image, schematic }: Installer): string | Begun {
   const ended = seen.sent.get(`PullInstallerEnded/${name}`);
   const begun = seen.sent.get("PullInstaller/" + name);
-  const isFresh = ended?.pulled?.asked === image && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS;
+  const tried = seen.sent.get(`InstallTalosEnded/${name}`);
+  const isGone = isImageGone(tried) && ended !== undefined && tried !== undefined && tried.at >= ended.at;
+  const isFresh = ended?.pulled?.asked === image && elapsedMs(ended.at, seen.now) < PULLED_FOR_MS && !isGone;
   if (isFresh && ended.outcome === "answered" && ended.pulled !== undefined) return ended.pulled.stored;
   // A node takes two minutes to say that there is no such image: what it said last is told meanwhile.
   const words = isFresh ? pullWords(image, ended) : undefined;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pullWords } from "./pull-words.ts";
+import { isImageGone, pullWords } from "./pull-words.ts";
 
 for (const [name, outcome, detail, says] of [
   ["no such image", "refused", "a: not found", "the registry has none of that name and version (a: not found)"],
@@ -16,3 +16,11 @@ for (const [name, outcome, detail, says] of [
 
 test("nobody answered: the machine alone knows why", () =>
   assert.match(pullWords("x:v1", { outcome: "unknown", detail: "deadline" }), /talosctl dmesg says why: a registry .*400 \(deadline\)$/));
+
+for (const [name, outcome, detail, isGone] of [
+  ["the store lacks the image", "refused", 'upgrade failed: installer image "x@sha256:1" not found in containerd store: image "x', true],
+  ["the installer failed", "refused", "the installer ended with exit code 3", false],
+  ["the stream broke off", "unknown", "upgrade failed: installer image", false],
+] as const)
+  test(`${name}: ${isGone ? "it is pulled again" : "no pull mends that"}`, () =>
+    assert.equal(isImageGone({ at: 0, outcome, detail }), isGone));

@@ -17,3 +17,13 @@ export function pullWords(image: string, { outcome, detail }: Pick<SentEffect, "
           : "";
   return `the installer ${image} could not be pulled: ${why === "" ? detail : `${why} (${detail})`}`;
 }
+
+/**
+ * The image that was pulled is not in the machine's store any more: its disk was replaced, or images were cleaned up. That is no fault of the image.
+ *
+ * @param ended how the installation ended; names of images are long, and what is said of them may be cut off
+ * @see siderolabs/talos v1.13.9 `internal/app/lifecycle/lifecycle.go` Upgrade
+ */
+export function isImageGone(ended: SentEffect | undefined): boolean {
+  return ended?.outcome === "refused" && /^(?:upgrade|installation) failed: installer image /.test(ended.detail);
+}

@@ -18,6 +18,7 @@ import { lookAtNodes } from "./look-again.ts";
 import { leavesFirst } from "./leaves-first.ts";
 import { imageFor } from "./image.ts";
 import { mayRollBack } from "./may-roll-back.ts";
+import { isImageGone } from "./pull-words.ts";
 import { quarantined } from "./quarantine.ts";
 import { builtFrom } from "./words.ts";
 import { isOver } from "../../observe/step-times.ts";
@@ -119,6 +120,7 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const over = seen.sent.get(`InstallTalosEnded/${machine}`);
   const sent = sentUnder(seen, "InstallTalos", intent);
   if (sent !== undefined && over?.outcome === "refused" && over.at >= sent.at) {
+    if (isImageGone(over)) return end("HeldBack", `The image of Talos ${talosVersion} is not on ${machine} any more, and is pulled again.`);
     const said = `The installer of Talos ${talosVersion} ended with an error: ${over.detail}`;
     const sentence = said.replace(/\.?$/, ".");
     return { kind: "fail", why: sentence, ending: { reason: "Refused", message: `${machine}: ${sentence}` } };
