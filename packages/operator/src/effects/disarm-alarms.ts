@@ -63,7 +63,7 @@ export const disarmAlarms = defineSend("DisarmAlarms", {
       effects.seen.controlPlane,
       "Reconciling",
       "DisarmAlarms",
-      `etcd has room again; its alarm was taken back through ${action.machine}.`,
+      `What etcd raised its alarms for is cured; they were taken back through ${action.machine}.`,
     ),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotAsked(rememberedAs({ retry }, machine), effects);
