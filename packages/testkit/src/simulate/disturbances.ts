@@ -61,6 +61,8 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   const defragmenting = new Map<string, number>();
   const talos = createTalosRules(datacenter, stage, now, report);
   let listReadings = 0;
+  /** When an alarm was last seen to stand. */
+  let lastRaisedAt: number | undefined;
   let readingsAtRemoval: number | undefined;
 
   const machineAt = (address: string): SimulatedMachine => datacenter.machine(stage.routes.get(address) ?? address);
@@ -76,6 +78,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
 
   function look(): void {
     talos.look();
+    if (alarms().length > 0) lastRaisedAt = now();
     for (const { address, state } of datacenter.machines()) {
       const id = state.etcd.data?.memberId;
       if (id !== undefined) owners.set(id, (owners.get(id) ?? new Set()).add(address));
@@ -289,7 +292,9 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     const isWanted = stage.desired?.controlPlanes.includes(address) === true;
     if (isWanted && alarms().length > 0 && !isReplaced("T7", address))
       report("S12", `${address} is to leave etcd, which is still wanted and whose data are not those of a minority`);
-    if (isWanted && alarms().length === 0 && stage.alarmedSince === undefined)
+    // What was read just before a person mended the data goes on.
+    const isOver = now() - (lastRaisedAt ?? Number.NEGATIVE_INFINITY) > READ_JUST_BEFORE_MS;
+    if (isWanted && alarms().length === 0 && stage.alarmedSince === undefined && isOver)
       report("S12", `${address} is to leave etcd, which is still wanted`);
   }
 

@@ -197,6 +197,13 @@ describe("a member with wrong data", () => {
   const under: readonly (readonly [string, Given, string, string, string])[] = [
     ["is asked to leave again", { isOpen: true }, stands, stands, ""],
     ["is not asked at once again", { isOpen: true, sent: asked("ReplaceMember") }, stands, "", ""],
+    [
+      "is not asked while it does not show that member",
+      { isOpen: true, shows: { 2: { ...stopped, localMember: undefined } } },
+      stands,
+      "",
+      "",
+    ],
     ["is not asked when no alarm names it any more", { isOpen: true, wrong: [] }, stands, "", ""],
     ["is not asked when a majority is wrong by then", { isOpen: true, wrong: [id(2), id(3)] }, stands, "", ""],
     ["is not asked when it is one of two voters by then", { isOpen: true, count: 2 }, stands, "", ""],

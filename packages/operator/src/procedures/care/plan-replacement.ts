@@ -137,6 +137,7 @@ function pursue(assessed: Assessment, facts: ClusterFacts, intent: ReplacementIn
     const may =
       isWrong &&
       isMinority(etcdMembership.corrupt) &&
+      etcd?.localMember === memberId &&
       seen.now < deadline &&
       seen.unknownMode === undefined &&
       mayAskAgain(seen, replaceMember, name) &&

@@ -9,7 +9,7 @@ import { BACKUP_TROUBLES } from "../troubles/kinds.ts";
 import { ofCluster } from "../troubles/input.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
 import { annotate, backsUp } from "./before-risk.ts";
-import { createPeriod, isSettled, sparesOf } from "./machines.ts";
+import { createPeriod, isNode, isSettled, sparesOf, wantedMachines } from "./machines.ts";
 
 const MINUTE = 60_000;
 
@@ -139,7 +139,10 @@ function isJoined(): Step {
     make(world) {
       period.begin(world, 5 * MINUTE);
       if (world.random.fraction() < 0.5)
-        world.timers.schedule(3 * MINUTE, () => sparesOf(world).forEach((stranger) => world.datacenter.machine(stranger).powerOff()));
+        world.timers.schedule(3 * MINUTE, () => {
+          // Beside a control plane that is away two of four are left, which nobody but people bring back.
+          if (wantedMachines(world).every(isNode)) sparesOf(world).forEach((stranger) => world.datacenter.machine(stranger).powerOff());
+        });
       // Time passes only when nobody waits for it here.
       void join(world);
       return Promise.resolve();
