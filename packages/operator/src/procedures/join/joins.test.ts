@@ -151,3 +151,13 @@ for (const [count, isHeld] of [
     const hindrance = joinHindrance(assess({ ...seen, machines: [...seen.machines.slice(0, -1), byHand] }), known, byHand);
     assert.equal(hindrance?.includes("an odd number") ?? false, isHeld, hindrance);
   });
+
+test("without a quorum nobody is named as one that joins: what is told is how many voters are missing", () => {
+  const known = facts({ bootstrapDone: founded, machines: ["1", "2"].map((n) => configured(`10.0.0.${n}`)) });
+  // Of five members two are told, as where strangers joined that nobody sees.
+  const looks = { "10.0.0.1": running(member(0, 5)), "10.0.0.2": running(member(1, 5)), "10.0.0.3": inMaintenance("10.0.0.3") };
+  const seen = observed({ controlPlane: controlPlane(3), facts: known, looks });
+  const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.3");
+  assert.ok(next !== undefined);
+  assert.match(joinHindrance(assess(seen), known, next) ?? "", /joins once etcd has its quorum: 2 of 5 voters .* 3 are needed\.$/);
+});

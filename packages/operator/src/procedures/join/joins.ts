@@ -33,6 +33,8 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   const open = controlPlaneIntent(facts);
   if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
   const all = besideFull(assessed.etcdMembership);
+  // Whoever runs then joins nothing, and nobody joins before there is a quorum.
+  if (all.kind === "unsafe" && all.code === "no-quorum") return `${name} joins once etcd has its quorum: ${all.message}.`;
   const before = seen.machines.find((other) => other.declared.name !== name && isJoining(seen, facts, all, other));
   if (before !== undefined) return `${name} joins after ${before.declared.name} (${stateOf(before)}) has joined.`;
   const view = settled(curedFirst(all) ? assessed.etcdMembership : all);
