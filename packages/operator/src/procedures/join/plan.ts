@@ -19,7 +19,7 @@ import { wordFor } from "../../assess/identity.ts";
 import { isLeaving, twinsAmong } from "../../assess/twins.ts";
 import type { Twins } from "../../assess/twins.ts";
 import { NO_META, UNSURE_META, wantedMeta } from "../configure/meta-plan.ts";
-import { classWords, failedWords } from "../upgrade/quarantine.ts";
+import { classWords, failedWords, quarantineRelease } from "../upgrade/quarantine.ts";
 import type { InMaintenance, Running } from "../../model/look.ts";
 import type { ClusterFacts, DecisionFact, MachineFact, QuarantineFact } from "../../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../../model/machine.ts";
@@ -291,10 +291,8 @@ function unreadFirst(seen: Observed, facts: ClusterFacts, declared: DeclaredMach
 
 /** What is said of a machine that would be installed with a Talos that failed: it has nothing to fall back to. */
 function failedFirst(failed: QuarantineFact): string {
-  return (
-    `it is not installed, for ${failedWords(failed)} failed on ${failed.machine}${classWords(failed)}, and no machine of its pool tells what it runs instead: ${failed.why} ` +
-    `Ask for another ${failed.schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${failed.version} to try it again.`
-  );
+  const what = `${failedWords(failed)} failed on ${failed.machine}${classWords(failed)}`;
+  return `it is not installed, for ${what}, and no machine of its pool tells what it runs instead: ${failed.why} ${quarantineRelease(failed)}`;
 }
 
 /** What is said of a configuration that would be the machine's last. */

@@ -1,11 +1,10 @@
-import { annotations } from "@talos-operator/api";
 import type { TalosHop } from "@talos-operator/talos";
 import { onceFor } from "../../assess/once.ts";
 import { upgradePlanOf } from "../../planning/upgrade-plan.ts";
 import { quarantineOf } from "../../record/upgrades.ts";
 import { awaitedNetwork } from "../../report/awaited-network.ts";
 import { mayHoldConfig } from "../../record/facts.ts";
-import { classWords, failedHere, failedWords } from "./quarantine.ts";
+import { classWords, failedHere, failedWords, quarantineRelease } from "./quarantine.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 
@@ -58,7 +57,7 @@ function findHop(assessed: Assessment, facts: ClusterFacts): NextHop {
   if (failed !== undefined)
     return {
       kind: "stopped",
-      why: `${failedWords(failed)} failed on ${failed.machine}${classWords(failed)} and goes to no machine: ${failed.why} Ask for another ${failed.schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${hop.version} to try it again.`,
+      why: `${failedWords(failed)} failed on ${failed.machine}${classWords(failed)} and goes to no machine: ${failed.why} ${quarantineRelease(failed)}`,
       isQuarantined: true,
     };
   // What shows that a machine is well with another Talos is not there, and the word that it may still go back stays for ever.

@@ -86,6 +86,11 @@ export function failedWords({ version, schematic }: TalosBuild): string {
   return schematic === undefined ? `Talos ${version}` : `Talos ${version} ${builtFrom(schematic)}`;
 }
 
+/** What lets a Talos that failed, or another one, go on: as a sentence. */
+export function quarantineRelease({ version, schematic }: TalosBuild): string {
+  return `Ask for another ${schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${version} to try it again.`;
+}
+
 /** Manufacturer and product, for people; empty where the machine told neither. */
 export function classWords({ manufacturer, product }: QuarantineFact): string {
   const words = [manufacturer, product].filter((word) => word !== undefined).join(" ");
