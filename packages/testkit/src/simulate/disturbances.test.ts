@@ -101,6 +101,7 @@ function reportedJoin(machines: readonly Stands[], routes: Readonly<Record<strin
     machines: () => all,
     machine: (wanted: string) => all.find(({ address }) => address === wanted),
     etcdClusters: () => [{ clusterId: "one", members }],
+    etcdDatabase: () => undefined,
   } as unknown as Datacenter;
   const stage = createStage(
     { controlPlanes: [first, second, third], workers: [worker], machineSpec: {}, mode: undefined, hasWrittenConfigs: false },
