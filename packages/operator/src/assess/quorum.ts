@@ -85,8 +85,10 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
     return { id, name, machine: own.find((one) => one.id === id)?.machine, isHealthy: witness !== undefined };
   });
   const healthy = voters.filter((voter) => voter.isHealthy).length;
-  if (healthy < needed)
-    return doubt("no-quorum", `${healthy} of ${votes.length} voters of etcd answer and are healthy, and ${needed} are needed`);
+  if (healthy < needed) {
+    const few = doubt("no-quorum", `${healthy} of ${votes.length} voters of etcd answer and are healthy, and ${needed} are needed`);
+    return { ...few, counted: { members: first.members, voters } };
+  }
   const leaders = new Set(witnesses.map(({ etcd }) => etcd.leader ?? "0"));
   const leaderless = witnesses.find(({ etcd }) => !voters.some((voter) => voter.id === etcd.leader));
   if (leaderless !== undefined) return doubt("leaderless", `etcd on ${leaderless.machine} knows no leader among the voters`);

@@ -69,6 +69,8 @@ export interface EtcdDoubt {
   readonly beneath?: EtcdQuorum;
   /** Files that are full are all of it: etcd refuses what would be written, and takes changes of its members. */
   readonly isOnlyFull?: boolean;
+  /** Who was counted where too few answer and are healthy. */
+  readonly counted?: Pick<EtcdQuorum, "members" | "voters">;
   /** The same where members with other data than the majority are all that is in the way: their replacement goes by it, and nothing else does. */
   readonly corrupt?: CorruptEtcd;
 }

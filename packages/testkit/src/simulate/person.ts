@@ -62,10 +62,11 @@ export function watchOver(input: PersonInput): void {
     const value = { metadata: { annotations: { [ask.annotation]: ask.word } } };
     await client.resource(talosControlPlaneResource).patch({ namespace: NAMESPACE, name: CLUSTER_NAME }, { type: "merge", value });
   };
-  const memberNamed = (name: string) =>
+  /** @param word its name or its id, as it is told */
+  const memberNamed = (word: string) =>
     livingEtcd(datacenter)
       .flatMap(({ members }) => members)
-      .find((one) => one.name === name);
+      .find(({ id, name }) => [id, name].includes(word));
   /** `talosctl etcd remove-member` on a control plane whose etcd runs. */
   const removeMember = async (name: string, keys: string): Promise<void> => {
     const member = memberNamed(name);
@@ -112,6 +113,8 @@ function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
     messageOf("Ready"),
   )?.[1];
   if (stray !== undefined) return { stray, keys: bundleKey.name };
+  const wiped = /, which was wiped, is certainly gone: remove it with talosctl etcd remove-member (\w+)\./.exec(messageOf("Ready"))?.[1];
+  if (wiped !== undefined) return { deadMember: wiped, keys: bundleKey.name };
   const imported = messageOf("Imported");
   const deadMember = /etcd has the member (\S+), and no machine in the list shows it\./.exec(imported)?.[1];
   if (deadMember !== undefined && stage.reinstalled.size > 0) return { deadMember, keys: GIVEN_KEYS };

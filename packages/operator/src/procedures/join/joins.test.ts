@@ -161,3 +161,22 @@ test("without a quorum nobody is named as one that joins: what is told is how ma
   assert.ok(next !== undefined);
   assert.match(joinHindrance(assess(seen), known, next) ?? "", /joins once etcd has its quorum: 2 of 5 voters .* 3 are needed\.$/);
 });
+
+test("a voter that belongs to no machine keeps a wiped machine from its place: what is certainly gone is named, for a person to remove", () => {
+  const known = facts({ bootstrapDone: founded, machines: ["1", "2", "3"].map((n) => configured(`10.0.0.${n}`)) });
+  const wiped = inMaintenance("10.0.0.3", { spki: "of-the-next-disk" });
+  const hindranceOf = (waits: Look, now: ClusterFacts): string => {
+    const looks = { "10.0.0.1": running(member(0, 4)), "10.0.0.2": running(member(1, 4)), "10.0.0.3": waits };
+    const seen = observed({ controlPlane: controlPlane(3), facts: now, looks });
+    const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.3");
+    assert.ok(next !== undefined);
+    return joinHindrance(assess(seen), now, next) ?? "";
+  };
+  const said = hindranceOf(wiped, known);
+  assert.match(said, /No machine that is known has cp-4 \(0000000000000004\), so nobody sees whether it votes\./);
+  assert.match(said, /is certainly gone: remove it with talosctl etcd remove-member 0000000000000003\.$/);
+  // Other hardware in its place proves nothing of the member that it had.
+  assert.match(hindranceOf({ ...wiped, uuid: "another" }, known), /and 3 are needed\.$/);
+  // Where every voter is a machine's, that machine is what is missing.
+  assert.match(hindranceOf(wiped, { ...known, machines: [...known.machines, configured("10.0.0.4")] }), /and 3 are needed\.$/);
+});

@@ -4,6 +4,7 @@ import { stateOf } from "../../assess/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { onceFounderShows } from "../bootstrap/hidden-founder.ts";
 import { memberOf } from "../remove/removal.ts";
+import { compareIdentity } from "../../observe/proven-look.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
@@ -34,7 +35,8 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   if (open !== undefined) return `${name} joins after ${open.machine} is done (${open.what}).`;
   const all = besideFull(assessed.etcdMembership);
   // Whoever runs then joins nothing, and nobody joins before there is a quorum.
-  if (all.kind === "unsafe" && all.code === "no-quorum") return `${name} joins once etcd has its quorum: ${all.message}.`;
+  if (all.kind === "unsafe" && all.code === "no-quorum")
+    return `${name} joins once etcd has its quorum: ${all.message}.${beyondSight(seen, facts, all, machine)}`;
   const before = seen.machines.find((other) => other.declared.name !== name && isJoining(seen, facts, all, other));
   if (before !== undefined) return `${name} joins after ${before.declared.name} (${stateOf(before)}) has joined.`;
   const view = settled(curedFirst(all) ? assessed.etcdMembership : all);
@@ -58,6 +60,24 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
       : ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
   );
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map(machineOf).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
+}
+
+/**
+ * What a person can do where voters that belong to no machine count as missing, and may well vote: a member list is read from a quorum, and here is one. What is certainly gone
+ * is the former member of a machine that was wiped; without it those that are seen are enough. Empty where that is not the case.
+ */
+function beyondSight(seen: Observed, facts: ClusterFacts, { counted }: EtcdDoubt, { declared, look }: SeenMachine): string {
+  const fact = machineFact(facts, declared.name);
+  // Other hardware in its place proves nothing of the member that it had.
+  if (counted === undefined || fact === undefined || look.kind !== "maintenance" || compareIdentity(facts, fact, look) !== "same")
+    return "";
+  const own = memberOf(seen, counted.members, facts, fact);
+  const unseen = counted.voters.filter(
+    ({ id, machine }) => machine === undefined && id !== own?.id && facts.machines.every(({ memberId }) => memberId !== id),
+  );
+  if (own === undefined || unseen.length === 0) return "";
+  const named = unseen.map(({ id, name }) => (name === "" ? id : `${name} (${id})`)).join(", ");
+  return ` No machine that is known has ${named}, so nobody sees whether it votes. The former member of ${declared.name}, which was wiped, is certainly gone: remove it with talosctl etcd remove-member ${own.id}.`;
 }
 
 /**
