@@ -321,6 +321,10 @@ export async function withFault<T>(
   }
 }
 
+async function readThrough(stream: AsyncIterable<unknown>): Promise<void> {
+  for await (const _message of stream);
+}
+
 interface StreamAttempt<O> {
   readonly open: () => AsyncIterable<O>;
   readonly begin: () => Promise<void>;
@@ -345,11 +349,14 @@ async function* streamWithFault<O>(effect: EffectId, options: FaultyPortOptions,
     throw talosFailure(14, "connection reset by peer");
   }
   if (fault === "R") await timers.sleep(1 + Math.floor(random.fraction() * 3_000));
-  // One that is asked for twice is read twice; the first answer is lost.
-  if (fault === "D") for await (const _message of attempt.open());
+  // One that is asked for twice is read twice; the first answer is lost. Of two installations a machine refuses the second while the first one runs.
+  if (fault === "D" && effect !== "T10") await readThrough(attempt.open());
+  let hasSecond = fault !== "D" || effect !== "T10";
   let left = fault === "M" || fault === "B" ? Math.floor(random.fraction() * MOST_BEFORE_BREAK) : Number.POSITIVE_INFINITY;
   try {
     for await (const message of attempt.open()) {
+      if (!hasSecond) void settledQuietly(readThrough(attempt.open()));
+      hasSecond = true;
       left -= 1;
       if (left < 0 && fault === "B") throw talosFailure(14, "connection reset by peer");
       if (left < 0) {

@@ -6,6 +6,7 @@ import { settleUpgrade } from "./settle.ts";
 import type { World } from "../../testing/builders.ts";
 import type { SeenNode } from "../../model/workload.ts";
 import type { Look } from "../../model/look.ts";
+import type { SentEffect } from "../../model/observation.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 
 const MINUTE = 60_000;
@@ -18,7 +19,7 @@ interface Given {
   readonly intent?: Partial<UpgradeIntent>;
   readonly looks?: Readonly<Record<string, Look>>;
   /** What was read of it: when, and in which boot; default before it booted. */
-  readonly read?: { readonly at: number; readonly bootId: string; readonly version: string };
+  readonly read?: { readonly at: number; readonly bootId: string; readonly version: string; readonly fallback?: string };
   readonly over?: Omit<World, "facts">;
 }
 
@@ -58,12 +59,14 @@ function decided(given: Given): {
         machine,
         {
           kind: "known",
-          ...read,
+          at: read.at,
+          bootId: read.bootId,
+          version: read.version,
           settings: "others",
           activeHash: "",
           changes: [],
           onDisk: "wanted",
-          talos: { isStaged: false, manufacturer: "", product: "" },
+          talos: { isStaged: false, manufacturer: "", product: "", ...(read.fallback === undefined ? {} : { fallback: read.fallback }) },
         },
       ],
     ]),
@@ -86,6 +89,16 @@ describe("a machine on which another Talos is installed", () => {
   test("has it perhaps when nobody saw how that ended, in the same boot", () => {
     const { left, installing: later, isFailed } = decided({ intent: installing });
     assert.deepEqual([left, later, isFailed], [undefined, "v1.13.10", false]);
+  });
+
+  test("is not booted before the stream of its installer has ended, though META tells of it already", () => {
+    const read = { at: NOW, bootId: "before", version: "v1.13.9", fallback: "Talos-v1.13.9.efi" };
+    const told = (ended: readonly string[], deadline = NOW + MINUTE): boolean => {
+      const answered: SentEffect = { at: NOW, outcome: "answered", detail: "" };
+      const sent = new Map(["InstallTalos", ...ended].map((word) => [`${word}/${second}`, answered]));
+      return decided({ intent: { what: "InstallTalos", deadline }, read, over: { sent } }).left === undefined;
+    };
+    assert.deepEqual([told([]), told(["InstallTalosEnded"]), told([], NOW - MINUTE)], [false, true, true]);
   });
 
   test("does not have it when it was booted meanwhile", () => {

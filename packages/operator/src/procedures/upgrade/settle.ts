@@ -136,6 +136,8 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
     // Whether it is well with that is judged as after any boot that nobody asked for.
     return end("NotHeardOf", words, (before) => ({ ...withoutInstalled(before), installed: broughtBy(intent) }));
   }
+  // META is written before an installer has ended: while its stream is open nothing boots amid it.
+  if (sent?.outcome === "answered" && over === undefined && !isLate) return wait;
   if (config.talos?.fallback !== undefined)
     return end("Installed", `Talos ${talosVersion} is installed on ${machine}, beside ${talosBefore}.`, (before) => ({
       ...withoutInstalled(before),
