@@ -109,12 +109,19 @@ const approvals: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder
 
 const alarmed = (kind: "no-space" | "corrupt", of: string): readonly SeenEtcd[] =>
   [member(0, 3), member(1, 3)].map((etcd) => ({ ...etcd, alarms: ["x"], raised: [{ kind, member: of }] }));
+const full = (count: number, kind: "no-space" | "corrupt" = "no-space"): readonly SeenEtcd[] =>
+  Array.from({ length: count }, (_, index) => ({ ...member(index, count), alarms: ["x"], raised: [{ kind, member: memberId(1) }] }));
 const dead = { machine: name(3), member: memberId(3), why: "replace" } as const;
 
 const alarms: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [
   ["a dead one while etcd is full", { etcds: [...alarmed("no-space", memberId(1)), undefined] }, dead, "granted"],
   ["a dead one while data of one that is gone were wrong", { etcds: [...alarmed("corrupt", memberId(9)), undefined] }, dead, "etcd"],
   ["one for a boot while etcd is full", { etcds: alarmed("no-space", memberId(1)) }, {}, "etcd"],
+  ["one for a larger quota while etcd is full", { etcds: full(3) }, { why: "enlarge" }, "granted"],
+  ["one for a larger quota beside one that is dead", { etcds: [...full(3).slice(0, 2), undefined] }, { why: "enlarge" }, "quorum"],
+  ["one of two for a larger quota", { etcds: full(2) }, { why: "enlarge" }, "quorum"],
+  ["the only one for a larger quota", { etcds: full(1) }, { why: "enlarge" }, "granted"],
+  ["one for a larger quota while data differ", { etcds: full(3, "corrupt") }, { why: "enlarge" }, "etcd"],
 ];
 
 const rejoining: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [

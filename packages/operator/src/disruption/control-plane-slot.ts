@@ -141,9 +141,13 @@ function heldBySnapshot(
   return hasVote ? { kind: "before-risk", machine, snapshot: beforeRisk } : undefined;
 }
 
-/** Only who cures an alarm goes on beneath it, and who takes dead members away while files are full: their number may be what the cure waits for. */
+/**
+ * Only who cures an alarm goes on beneath it; and while files are full who takes dead members away, whose number may be what the cure waits for, and who boots a member
+ * for a larger quota.
+ */
 function readFor(why: Disruption, view: EtcdQuorum | EtcdDoubt): EtcdQuorum | EtcdDoubt {
   if (why === "replace") return besideFull(view);
+  if (why === "enlarge") return besideFull(view);
   return why === "cure" ? despiteFull(view) : why === "renew" ? despiteCorrupt(view) : view;
 }
 

@@ -1,7 +1,8 @@
 import { routeOf } from "../config/compare.ts";
 import { EffectError } from "../errors.ts";
 import { TRY_MS } from "../procedures/configure/config-intents.ts";
-import { known, withConfig, withFact } from "../planning/afterwards-machines.ts";
+import { largerQuotaOf } from "../procedures/configure/larger-quota.ts";
+import { known, withConfig, withEtcdOf, withFact } from "../planning/afterwards-machines.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn } from "../record/facts.ts";
 import type { PlannedEffect } from "../model/effect.ts";
@@ -89,7 +90,12 @@ export const applyConfig = defineSend("ApplyConfig", {
       `${machine}: ${paths.length === 0 ? "its settings" : paths.join(", ")}`,
     );
   },
-  afterwards: (seen, { machine, settings, mode }) => withSettings(seen, machine, settings, mode === "staged"),
+  afterwards(seen, { machine, settings, mode }) {
+    // What is staged is in force after its boot, which a plan takes along.
+    const quotaBytes = largerQuotaOf(known(seen, machine));
+    const larger = quotaBytes === undefined ? seen : withEtcdOf(seen, machine, (etcd) => ({ ...etcd, quotaBytes }));
+    return withSettings(larger, machine, settings, mode === "staged");
+  },
 });
 
 /** The machine runs these settings, or has them on its disk. */

@@ -64,13 +64,13 @@ export async function leads(sending: Asked, others = 0): Promise<boolean> {
 export function quorumWithout<A extends { readonly machine: MachineName }>(
   how: "leaves" | "is-down",
   of: (action: A) => QuorumDemand = ({ machine }) => ({ machine }),
-  read: (view: EtcdQuorum | EtcdDoubt) => EtcdQuorum | EtcdDoubt = (view) => view,
+  read: (view: EtcdQuorum | EtcdDoubt, action: A) => EtcdQuorum | EtcdDoubt = (view) => view,
 ) {
   const judged = async (sending: Sending<A>) => {
     const demand = of(sending.action);
     const live = await sending.ask(membersNow);
     const memberId = demand.memberId ?? memberShown(live, demand.machine);
-    return { machine: demand.machine, memberId, all: read(live.view) };
+    return { machine: demand.machine, memberId, all: read(live.view, sending.action) };
   };
   return {
     agreement: async (sending) => {

@@ -1,6 +1,7 @@
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { known, NEXT_BOOT, withConfig, withFact, withTalos, withoutDrain } from "../planning/afterwards-machines.ts";
+import { besideFull } from "../assess/quorum.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
@@ -18,6 +19,8 @@ interface RebootMachine {
   readonly address: string;
   readonly ifUuid: string;
   readonly ifBootId: string;
+  /** It brings a larger quota to an etcd that is full: that alarm, and no other one, does not hold it up. */
+  readonly isForSpace?: true;
 }
 
 declare module "../model/effect.ts" {
@@ -46,7 +49,14 @@ export const rebootMachine = defineSend("RebootMachine", {
       const bootId = (await client.bootId({ timeoutMs: LOOK_TIMEOUT_MS, signal })).trim();
       if (bootId !== action.ifBootId) throw new EffectError("PRECONDITION_GONE", "it has booted meanwhile");
     },
-    ...where(({ action }: Connected<RebootMachine>) => action.role === "controlplane", { ownMember, ...quorumWithout("is-down") }),
+    ...where(({ action }: Connected<RebootMachine>) => action.role === "controlplane", {
+      ownMember,
+      ...quorumWithout(
+        "is-down",
+        ({ machine }: RebootMachine) => ({ machine }),
+        (view, { isForSpace }) => (isForSpace === true ? besideFull(view) : view),
+      ),
+    }),
   },
   record: {
     boot: (facts, { machine, ifBootId }) => intentOn(facts, machine, "Reboot")?.bootIdBefore === ifBootId,

@@ -142,6 +142,36 @@ const alarmedBy = (kind: SeenAlarm["kind"], dbSizeBytes = 100): Given => {
   const looks = [0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running({ ...member(index, 3), ...etcd })] as const);
   return { looks: { ...healthy, ...Object.fromEntries(looks) } };
 };
+/** Its settings ask for a larger quota. */
+const larger = {
+  configs: new Map<string, KnownConfig>([
+    [
+      cp(1),
+      {
+        kind: "known",
+        at: NOW,
+        settings: "new",
+        bootId: "b",
+        version: "v1.13.9",
+        activeHash: "",
+        onDisk: "wanted",
+        changes: [
+          {
+            document: "/v1alpha1/",
+            path: "cluster.etcd.extraArgs.quota-backend-bytes",
+            change: "added",
+            effect: "reboot",
+            services: [],
+            rebootsItself: false,
+            reason: "",
+            before: undefined,
+            after: "4294967296",
+          },
+        ],
+      },
+    ],
+  ]),
+} satisfies Given;
 const stray = (n: number): Action => ({ kind: "RemoveStray", ...at(cp(1)), memberId: id(n) });
 /** Every member lists one more, which is nobody's. */
 const strange = {
@@ -241,6 +271,9 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
   ["names other keys", {}, [write({ ...known, bundle: { ...known.bundle, fingerprint: "other" } })], "S5"],
   ["sends without keys", { bundle: { kind: "absent" } }, [withOpen(open(cp(1))), boot(cp(1))], "S6"],
   ["boots one of three while another is dead", { looks: { ...healthy, "10.0.0.3": silent } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
+  ["boots one of a full etcd for other settings", alarmedBy("no-space"), [withOpen(open(cp(1))), boot(cp(1))], "S10"],
+  ["boots one of a full etcd for a larger quota", { ...alarmedBy("no-space"), ...larger }, [withOpen(open(cp(1))), boot(cp(1))], undefined],
+  ["boots one for a larger quota while data differ", { ...alarmedBy("corrupt"), ...larger }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["boots one while nobody knows etcd", { looks: { ...healthy, "10.0.0.1": running() } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["rolls one back whose etcd does not run", unwell({ service: "Waiting" }), [givenUp(1), rollBack(cp(1))], undefined],
   ["boots one whose etcd does not run", unwell({ service: "Waiting" }), [withOpen(open(cp(1))), boot(cp(1))], "S10"],

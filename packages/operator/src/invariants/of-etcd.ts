@@ -2,6 +2,7 @@ import { raisedBy } from "../assess/alarmed.ts";
 import { controlPlanesOf } from "../assess/etcd-view.ts";
 import { despiteAlarms, despiteCorrupt, despiteFull } from "../assess/quorum.ts";
 import { outageWord } from "../disruption/approved-outage.ts";
+import { largerQuotaOf } from "../procedures/configure/larger-quota.ts";
 import { intentOn } from "../record/facts.ts";
 import { isUpgrade } from "../record/upgrades.ts";
 import { isClusterGoing, machineOf, onControlPlanes } from "./pass.ts";
@@ -32,11 +33,15 @@ function leaves(action: DisruptiveAction): boolean {
   return leaving.has(action.kind);
 }
 
-/** Only who cures an alarm goes on beneath it, and who takes dead members away where files that are full are all of it. */
-function readFor({ seen, etcdMembership: view }: Pass["assessed"], kind: DisruptiveAction["kind"]): EtcdQuorum | EtcdDoubt {
+/** Only who cures an alarm goes on beneath it; where files that are full are all of it also who takes dead members away, and a boot that brings a larger quota. */
+function readFor({ seen, etcdMembership: view, byName }: Pass["assessed"], action: DisruptiveAction): EtcdQuorum | EtcdDoubt {
+  const { kind } = action;
   if (kind === "DefragmentMember") return despiteFull(view);
   if (kind === "ReplaceMember") return despiteCorrupt(view);
-  if (kind === "RemoveMember" || kind === "RemoveStray")
+  const bringsSettings = kind === "RebootMachine" || (kind === "ApplyConfig" && action.mode === "staged");
+  const config = bringsSettings ? byName.get(machineOf(action))?.config : undefined;
+  const isForSpace = config?.kind === "known" && largerQuotaOf(config) !== undefined;
+  if (kind === "RemoveMember" || kind === "RemoveStray" || isForSpace)
     return raisedIn(seen).every((alarm) => alarm.kind === "no-space") ? despiteFull(view) : view;
   return kind === "RejoinEtcd" ? despiteAlarms(view) : view;
 }
@@ -60,7 +65,7 @@ function isIdle({ seen, byName }: Pass["assessed"], name: MachineName): boolean 
 function quorumLost({ assessed, after }: Pass, action: DisruptiveAction): string | undefined {
   const name = machineOf(action);
   if (action.kind === "RollBackTalos" && isIdle(assessed, name)) return undefined;
-  const view = readFor(assessed, action.kind);
+  const view = readFor(assessed, action);
   if (view.kind === "unsafe") return `${action.kind} is to go to ${name}, and nobody knows etcd's quorum: ${view.message}`;
   const look = assessed.byName.get(name)?.look;
   const member = "memberId" in action ? action.memberId : look?.kind === "running" ? look.etcd?.localMember : undefined;
@@ -211,7 +216,7 @@ export const ofEtcd: readonly PassInvariant[] = [
       const [first] = removals(pass);
       if (first === undefined) return undefined;
       const { machines } = pass.assessed;
-      const view = readFor(pass.assessed, first.kind);
+      const view = readFor(pass.assessed, first);
       if (!machines.some(({ declared }) => declared.role === "controlplane"))
         return `member ${first.memberId} is to be removed, and no control plane is listed`;
       if (view.kind === "unsafe") return `member ${first.memberId} is to be removed, and etcd's members do not agree`;

@@ -604,7 +604,11 @@ play("RebootMachine", everywhere, {
     uuid: () => ({ record: withOnly(rebooting({ uuid: "another" })) }),
     ...lastRows<"RebootMachine">(everywhere, () => ({ record: withOnly({ ...rebooting(), what: "Reset" }) })),
   },
-  also: { "an intent that is gone": () => ({ record: withOnly() }) },
+  also: {
+    "an intent that is gone": () => ({ record: withOnly() }),
+    "an etcd that is full, for other settings": () => ({ lies: [alarmed("NOSPACE")] }),
+    "data that differ, for a larger quota": () => ({ action: reboot({ isForSpace: true }), lies: [alarmed("CORRUPT")] }),
+  },
 });
 
 /** Every member tells of this alarm, and has a file of so many bytes. */

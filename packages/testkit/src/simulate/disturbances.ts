@@ -6,6 +6,9 @@ import { livingEtcd } from "./living-etcd.ts";
 import type { Stage } from "./stage.ts";
 import { createTalosRules, intentsOf } from "./talos-rules.ts";
 
+/** Where the configuration names none. Bytes. */
+const DEFAULT_QUOTA_BYTES = 2_147_483_648;
+
 /** What the operator may have read just before the world changed. */
 const READ_JUST_BEFORE_MS = 5_000;
 
@@ -58,7 +61,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   const firstSeen = new Map<string, number>();
   const flights = new Map<string, Flight>();
   /** Where a defragmentation was sent to and did not take place yet, and when. */
-  const defragmenting = new Map<string, number>();
+  const defragmenting = new Map<string, { readonly sentAt: number; readonly endedBefore: number }>();
   const talos = createTalosRules(datacenter, stage, now, report);
   let listReadings = 0;
   /** When an alarm was last seen to stand. */
@@ -85,7 +88,14 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     }
     const members = cluster()?.members ?? [];
     for (const { id } of members) if (!firstSeen.has(id)) firstSeen.set(id, now());
+    // One that took longer than its caller waited is answered to nobody.
+    for (const [address, { endedBefore }] of defragmenting) if (defragmentationsOf(address) > endedBefore) defragmenting.delete(address);
     for (const [address, flight] of flights) if (hasLanded(machineAt(address), flight, members)) flights.delete(address);
+  }
+
+  /** How many have ended on this machine since its etcd started. */
+  function defragmentationsOf(address: string): number {
+    return machineAt(address).state.etcd.defragments?.ended ?? 0;
   }
 
   /** The target of an effect is proven back, or gone for good. */
@@ -99,7 +109,8 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
       case "T8":
         return !isMember;
       default:
-        return state.bootId !== flight.bootId && state.stage === "running" && state.kubernetes.isNodeReady;
+        // While files are full no kubelet can tell that its Node is ready: the member of a machine that boots is what is waited for.
+        return state.bootId !== flight.bootId && state.stage === "running" && (state.kubernetes.isNodeReady || votesWithoutSpace(state));
     }
   }
 
@@ -215,20 +226,16 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     // An alarm that is taken back stops no member.
     if (isDisarming(detail)) return;
     if (!isControlPlane(address) || (effect !== "T13" && !(disturbs(effect, request) && BOOTS.has(effect)))) return;
-    const busy = [...flights].flatMap(([other, flight]) => {
-      const isCured = effect === "T13" && votesAgain(machineAt(other), flight);
-      return BOOTS.has(flight.effect) && isControlPlane(other) && !isCured ? [other] : [];
-    });
-    const mayCome = [...defragmenting].flatMap(([other, sentAt]) => (now() - sentAt < LATEST_MS ? [other] : []));
+    const busy = [...flights].flatMap(([other, flight]) => (BOOTS.has(flight.effect) && isControlPlane(other) ? [other] : []));
+    const mayCome = [...defragmenting].flatMap(([other, { sentAt }]) => (now() - sentAt < LATEST_MS ? [other] : []));
     const others = [...busy, ...mayCome].filter((other) => other !== address);
     if (others.length > 0) report("S18", `${effect} goes to ${address} while ${others.join(", ")} is not back`);
-    if (effect === "T13") defragmenting.set(address, now());
+    if (effect === "T13") defragmenting.set(address, { sentAt: now(), endedBefore: defragmentationsOf(address) });
   }
 
-  /** While files are full no kubelet can tell that its Node is ready: whoever cures them waits for the member of a machine that boots. */
-  function votesAgain({ state }: SimulatedMachine, { bootId }: Flight): boolean {
-    const own = cluster()?.members.find(({ id }) => id === state.etcd.data?.memberId);
-    return state.bootId !== bootId && own?.isLearner === false && isHealthy(own) && alarms().some(({ alarm }) => alarm === "NOSPACE");
+  function votesWithoutSpace({ etcd }: SimulatedMachine["state"]): boolean {
+    const own = cluster()?.members.find(({ id }) => id === etcd.data?.memberId);
+    return own?.isLearner === false && isHealthy(own) && alarms().some(({ alarm }) => alarm === "NOSPACE");
   }
 
   /** Members are defragmented, and alarms taken back, under an intent for that very thing. */
@@ -260,7 +267,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     const { alarmedSince, desired } = stage;
     if (alarmedSince === undefined || desired === undefined || !isControlPlane(address)) return;
     // The operator has taken it back already.
-    if (alarms().length === 0 || isReplaced(effect, address) || isDeadBesideFull(effect, memberId)) return;
+    if (alarms().length === 0 || isReplaced(effect, address) || isDeadBesideFull(effect, memberId) || isEnlarged(effect, address)) return;
     if (now() - alarmedSince > READ_JUST_BEFORE_MS) report("S10", `${effect} goes to ${address} while etcd raises an alarm`);
   }
 
@@ -270,6 +277,13 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     const isOurs = [...(owners.get(memberId ?? "") ?? [])].some((address) => stage.everMachines.has(address));
     const isMissed = member === undefined || (isOurs && isHealthy(member));
     return effect === "T8" && !isMissed && alarms().every(({ alarm }) => alarm === "NOSPACE");
+  }
+
+  /** While files are full a member may boot for a larger quota, which its etcd reads when it starts. */
+  function isEnlarged(effect: EffectId, address: string): boolean {
+    const { config, etcd } = machineAt(address).state;
+    const next = Number(/quota-backend-bytes: "?(\d+)/.exec(config.persisted ?? "")?.[1] ?? 0);
+    return effect === "T11" && next > (etcd.quotaBytes ?? DEFAULT_QUOTA_BYTES) && alarms().every(({ alarm }) => alarm === "NOSPACE");
   }
 
   /**

@@ -3,7 +3,6 @@ import { describe, test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { annotations } from "@talos-operator/api";
 import type { EtcdDatabase } from "@talos-operator/simulator";
-import { asPerson } from "./as-person.ts";
 import { Interruption } from "./interruption.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -88,38 +87,54 @@ describe("an etcd that is full", () => {
         assert.equal((await world.get(kinds.controlPlane))?.metadata?.annotations?.[annotations.defragment], undefined);
       }));
 
-  test("that is full of content has its larger quota raised by hand: settings wait, which is said, and the alarm is taken back once all tell it", () =>
+  const larger = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": "4294967296" } } } };
+  const withLargerQuota = (world: Story): Promise<unknown> => {
+    const spec = { controlPlane: { metalSpec: { machineSpec: { configPatches: [larger] } } } };
+    return world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec } });
+  };
+  for (const count of [1, 3, 5])
+    test(`of ${count} that is full of content is healed by a larger quota: each is booted for it, one after the other, and the alarm is taken back once`, () =>
+      ready(count, async (world) => {
+        databaseOf(world).fill(0.99);
+        const quorum = count === 1 ? undefined : watchQuorum(world);
+        await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
+        await withLargerQuota(world);
+        await healed(world);
+        assert.deepEqual(
+          sentTo(world, "Reboot").toSorted(),
+          at(...Array.from({ length: count }, (_, n) => n + 1)).map((one) => `Reboot ${one}`),
+        );
+        assert.deepEqual([sentTo(world, "EtcdDefragment").length, sentTo(world, "EtcdAlarmDisarm").length], [0, 1]);
+        quorum?.end();
+        await world.until("settled", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True", 300);
+      }));
+
+  test("has the larger quota that is asked for in its plan: who boots for it, and that the alarm is taken back then", () =>
     ready(3, async (world) => {
-      const quota = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": "4294967296" } } } };
+      databaseOf(world).fill(0.99);
+      const told = async (): Promise<string> => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "";
+      const advice = /raise quota-backend-bytes .* with which every control plane is booted, one after the other/;
+      await world.until("told", async () => advice.test(await told()), 120);
+      await world.annotate(kinds.cluster, annotations.reconcileMode, "dryrun");
+      await withLargerQuota(world);
+      const plan = async (): Promise<string> => (await world.condition(kinds.controlPlane, "DryRun"))?.message ?? "";
+      await world.until("planned", async () => (await plan()).includes("quota-backend-bytes"), 300);
+      for (const address of at(1, 2, 3)) assert.match(await plan(), new RegExp(`Send the changed configuration[^]*demo-${address}`));
+      assert.match(await plan(), /Take back the alarms of etcd: demo-/);
+    }));
+
+  test("is booted for a larger quota alone: other settings wait for the end of the alarm, which is said", () =>
+    ready(3, async (world) => {
       databaseOf(world).fill(0.99);
       await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
       const before = world.sent.length;
-      const spec = { controlPlane: { metalSpec: { machineSpec: { configPatches: [quota] } } } };
+      const configPatches = [{ cluster: { etcd: { extraArgs: { "quota-backend-bytes": "1073741824" } } } }];
+      const spec = { controlPlane: { metalSpec: { machineSpec: { configPatches } } } };
       await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec } });
       await world.time.advance(300_000);
       assert.equal(world.sent.length, before);
-      const told = async (condition: string): Promise<string> => (await world.condition(kinds.controlPlane, condition))?.message ?? "";
-      assert.match(
-        await told("EtcdHealthy"),
-        /raise quota-backend-bytes on every control plane by hand.*none is booted for settings meanwhile/,
-      );
-      assert.match(await told("ConfigUpToDate"), /raises an alarm .*see the condition EtcdHealthy/);
-      for (const address of at(1, 2, 3)) {
-        assert.equal(sentTo(world, "EtcdAlarmDisarm").length, 0, "not before all tell it");
-        const config = (world.datacenter.machine(address).state.config.persisted ?? "").replace(
-          /^( +)etcd:\n/m,
-          (line, indent: string) => `${line}${indent}    extraArgs:\n${indent}        quota-backend-bytes: "4294967296"\n`,
-        );
-        const done = asPerson(world, address, async (client) => {
-          await client.applyConfiguration({ config, mode: "staged" }, { timeoutMs: 10_000 });
-          await client.reboot({}, { timeoutMs: 10_000 });
-        });
-        await world.time.advance(120_000);
-        await done;
-      }
-      await healed(world);
-      assert.deepEqual([sentTo(world, "EtcdDefragment").length, sentTo(world, "EtcdAlarmDisarm").length], [0, 1]);
-      await world.until("settled", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True", 300);
+      const message = (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.message ?? "";
+      assert.match(message, /raises an alarm .*see the condition EtcdHealthy/);
     }));
 
   test("is healed by the next leader, when the one before dies in the middle", () =>

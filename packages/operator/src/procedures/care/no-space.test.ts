@@ -122,6 +122,7 @@ describe("an alarm that is back after it was taken back", () => {
     ["soon, and nothing was done since", disarmed(60_000), waits],
     ["after ten minutes", disarmed(10 * 60_000), /^disarm/],
     ["soon, and a member was defragmented since", [...disarmed(120_000), at(60_000, "CloseDefragment", "Defragmented")], /^disarm/],
+    ["soon, and a machine has booted since", [...disarmed(120_000), at(60_000, "Reboot", "Booted")], /^disarm/],
     ["soon, and a member was replaced since", [...disarmed(120_000), at(60_000, "CloseReplaceMember", "Joined")], /^disarm/],
     ["under the intent of the next time", [...disarmed(120_000), at(0, "DisarmAlarms", "NoSpace")], /^disarm/],
     ["soon, and it was not seen to go", [at(60_000, "CloseDisarmAlarms", "NotSeen")], /^disarm/],

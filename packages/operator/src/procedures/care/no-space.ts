@@ -38,8 +38,10 @@ export type NextForFull =
  *
  * A member tells what is in use as of the last write that went through, and full as it is that may be long ago: what a compaction freed shows on the first that is
  * defragmented. So the least that one tells is what counts for all, whose content is the same, and a member that a person names is not held up by what it tells.
+ *
+ * @param awaited a larger quota that the settings ask for already, in words
  */
-export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuorum): NextForFull {
+export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuorum, awaited?: string): NextForFull {
   // What is left is the alarm of a member that is gone: no file is in the way.
   if (!isFull(seen)) return disarmThrough(filesOf(seen, view));
   const [stuck] = hanging(seen, view);
@@ -63,7 +65,8 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   if (named !== undefined) return { kind: "defragment", file: named, isAsked: true };
   const inUseBytes = Math.min(...files.map((one) => one.inUseBytes ?? Number.POSITIVE_INFINITY));
   const beyond = full.find(({ quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
-  if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond, tells(seen, "corrupt")) };
+  if (beyond !== undefined && awaited !== undefined) return { kind: "waits", message: awaited };
+  if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond, view, tells(seen, "corrupt")) };
   const [file] = full;
   if (file === undefined) return isBackAgain(facts, seen.now) ? { kind: "person", message: cameBack(seen, files) } : disarmThrough(files);
   const last = machineFact(facts, file.machine)?.defragmentedAt;
@@ -77,8 +80,8 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   return { kind: "defragment", file, isAsked: false };
 }
 
-/** Effects that may remove what an alarm was raised for, or that take it back once more. */
-const AFRESH: ReadonlySet<string> = new Set(["DisarmAlarms", "CloseDefragment", "CloseReplaceMember"]);
+/** Effects that may remove what an alarm was raised for, or that take it back once more. A boot may bring a larger quota. */
+const AFRESH: ReadonlySet<string> = new Set(["DisarmAlarms", "CloseDefragment", "CloseReplaceMember", "Reboot"]);
 
 /** The alarm was seen to go minutes ago, and nothing was done to a member since. */
 function isBackAgain({ decisions }: ClusterFacts, now: number): boolean {
@@ -132,14 +135,15 @@ function hasRoom(bytes: number | undefined, quotaBytes: number | undefined): boo
  * @param isCorrupt the alarm of wrong data stands as well, whose member is gone: beneath it etcd deletes nothing
  * @see etcd v3.6.14 `server/etcdserver/apply/corrupt.go` DeleteRange
  */
-function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile, isCorrupt: boolean): string {
+function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile, { voters }: EtcdQuorum, isCorrupt: boolean): string {
+  const raise = "raise quota-backend-bytes (cluster.etcd.extraArgs) by a patch of the TalosControlPlane";
   return (
     `of the quota of ${inMib(quotaBytes)} on ${machine} ${inMib(inUseBytes)} are in use, so defragmenting would free nothing: ` +
     (isCorrupt
       ? "take the alarm CORRUPT of a member that is gone back first (talosctl etcd alarm disarm), which lets nobody delete; then "
       : "") +
     (quotaBytes < ETCD_ADVISED_QUOTA_BYTES
-      ? "delete objects, or raise quota-backend-bytes on every control plane by hand (talosctl), for none is booted for settings meanwhile"
+      ? `delete objects, or ${raise}, ${voters.length === 2 ? "and boot every control plane with it by hand (talosctl)" : "with which every control plane is booted, one after the other"}`
       : `delete objects: etcd advises no quota above ${inMib(ETCD_ADVISED_QUOTA_BYTES)}`)
   );
 }

@@ -8,6 +8,7 @@ import { despiteFull } from "../../assess/quorum.ts";
 import { controlPlaneIntent } from "../../record/facts.ts";
 import { isCare, wasAsked, withCare } from "./care-intents.ts";
 import type { CareIntent } from "./care-intents.ts";
+import { largerQuotaAwaited } from "../configure/larger-quota.ts";
 import { filesOf } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
 import { answerDefragment } from "./fragmentation.ts";
@@ -29,7 +30,7 @@ export function planCare(assessed: Assessment, facts: ClusterFacts): CareStep | 
   if (facts.bootstrapDone === undefined || assessed.etcdMembership.kind === "known") return undefined;
   const { beneath } = assessed.etcdMembership;
   if (beneath === undefined) return undefined;
-  const next = nextForFull(assessed.seen, facts, beneath);
+  const next = nextForFull(assessed.seen, facts, beneath, largerQuotaAwaited(assessed));
   if (next.kind === "waits" || next.kind === "person")
     return { facts, actions: [], says: next.message, needsPerson: next.kind === "person" };
   if (next.kind === "defragment") return defragment(assessed, facts, next);

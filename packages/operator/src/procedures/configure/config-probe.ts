@@ -14,18 +14,25 @@ export function howBefore(machine: SeenMachine | undefined): Before {
  * `undefined` = nothing.
  */
 export function troubleOf(machine: SeenMachine, before: Before): string | undefined {
-  const { look, declared } = machine;
-  if (look.kind !== "running") return `its Talos API does not answer as before (${stateOf(machine)})`;
-  if (before === "not ready") return undefined;
-  if (declared.role === "controlplane") {
-    const { etcd } = look;
-    if (etcd?.service !== "Running" || !etcd.isHealthy) return "etcd on it is not healthy";
-    if (etcd.leader === undefined || etcd.leader === "0" || etcd.members?.some((member) => member.id === etcd.localMember) !== true)
-      return "its etcd member knows no leader or is not in its own list";
-  }
+  const { look } = machine;
+  if (look.kind === "running" && before === "not ready") return undefined;
+  const trouble = memberTroubleOf(machine);
+  if (look.kind !== "running" || trouble !== undefined) return trouble;
   if (isReadyNode(machine)) return undefined;
   const unmet = look.unmet.map((one) => (one.reason === "" ? one.name : `${one.name} (${one.reason})`)).join(", ");
   return `its node is not ready${unmet === "" ? "" : `: ${unmet}`}`;
+}
+
+/** The same without its node: the Talos API with our certificate, and its etcd member. */
+export function memberTroubleOf(machine: SeenMachine): string | undefined {
+  const { look, declared } = machine;
+  if (look.kind !== "running") return `its Talos API does not answer as before (${stateOf(machine)})`;
+  if (declared.role !== "controlplane") return undefined;
+  const { etcd } = look;
+  if (etcd?.service !== "Running" || !etcd.isHealthy) return "etcd on it is not healthy";
+  if (etcd.leader === undefined || etcd.leader === "0" || etcd.members?.some((member) => member.id === etcd.localMember) !== true)
+    return "its etcd member knows no leader or is not in its own list";
+  return undefined;
 }
 
 /** What this process sent under an intent, and nothing of before. */

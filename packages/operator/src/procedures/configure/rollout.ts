@@ -1,5 +1,6 @@
 import { rfc3339 } from "@talos-operator/api";
 import { elapsedMs } from "../../elapsed.ts";
+import { bootsForSpace } from "./larger-quota.ts";
 import { routeOfState } from "./plan.ts";
 import { wasJustHeldBack } from "./config-probe.ts";
 import { controlPlaneMargin } from "../../disruption/control-plane-margin.ts";
@@ -57,7 +58,7 @@ export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: rea
   const isControlPlaneBusy = choice.isUnderWay() || plans.some((plan) => isControlPlane(plan) && plan.state.kind === "under-way");
   const budgets = poolBudgets(assessed);
   for (const plan of wanting.filter((one) => !isControlPlane(one))) {
-    const place = budgets.placeFor(plan.machine, reasonOf(plan));
+    const place = budgets.placeFor(plan.machine, reasonOf(assessed, plan));
     if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
     else if (place.kind === "none") choice.hold(plan, placeWords(plan, place));
     else if (choice.take(plan, mayBegin(assessed, facts, plan))) budgets.take(plan.machine);
@@ -110,7 +111,7 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
       );
   }
   if (isPausing(seen, plan)) return hold(SENT_AGAIN);
-  const why = reasonOf(plan);
+  const why = reasonOf(assessed, plan);
   const { look } = plan.machine;
   const member = look.kind === "running" ? look.etcd?.localMember : undefined;
   const held = isControlPlane(plan)
@@ -118,6 +119,8 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
     : controlPlaneMargin(assessed, facts);
   if ("holder" in held) return hold(whyHeld(held.holder));
   if (plan.state.kind !== "staged") return { kind: "now" };
+  // Without space no pod can be evicted, and no Node be cordoned.
+  if (why === "enlarge") return { kind: "now" };
   const drain = readyToDisturb(assessed, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
@@ -149,7 +152,10 @@ function isPausing(seen: Observed, plan: ConfigPlan): boolean {
 }
 
 /** What is staged needs nothing but its boot. */
-function reasonOf({ state }: ConfigPlan): Disruption {
+function reasonOf(assessed: Assessment, plan: ConfigPlan): Disruption {
+  const { state } = plan;
+  const isWaiting = state.kind === "staged" || state.kind === "change";
+  if (isWaiting && isControlPlane(plan) && bootsForSpace(assessed, state.config)) return "enlarge";
   return state.kind === "staged" ? "boot" : "configure";
 }
 

@@ -1,4 +1,5 @@
 import { annotations } from "@talos-operator/api";
+import { forSpace } from "./larger-quota.ts";
 import { routeOfState } from "./plan.ts";
 import { ARRIVES_MS, META_MS, REBOOT_MS, TRY_MS } from "./config-intents.ts";
 import { pathsOf } from "./config-words.ts";
@@ -11,6 +12,7 @@ import type { Action } from "../../model/effect.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { Rule } from "../../model/decision.ts";
 import type { ConfigPlan } from "../../model/plans.ts";
+import type { Assessment } from "../../model/assessment.ts";
 
 /**
  * Rolls out changed settings: what is in force at once is tried, looked at from outside and then kept; what needs a boot is staged, and the machine booted.
@@ -41,7 +43,7 @@ export const changeConfig: Rule = {
     if (rollout.next.length === 0 && rollout.actions.length === 0) return undefined;
     const begun = thoseThatFit(
       facts,
-      rollout.next.flatMap((plan) => begin(seen, plan) ?? []),
+      rollout.next.flatMap((plan) => begin(assessed, plan) ?? []),
     );
     const draft = new FactsDraft(facts);
     for (const { intent, reason } of begun) {
@@ -109,7 +111,8 @@ interface Begun {
   readonly action: Action;
 }
 
-function begin(seen: Observed, { machine, fact, settings, state }: ConfigPlan): Begun | undefined {
+function begin(assessed: Assessment, { machine, fact, settings, state }: ConfigPlan): Begun | undefined {
+  const { seen } = assessed;
   const { name, role, address } = machine.declared;
   const common = { machine: name, address, uuid: fact.uuid, role, at: seen.now, configHash: settings };
   const target = { machine: name, address, ifUuid: fact.uuid };
@@ -123,7 +126,7 @@ function begin(seen: Observed, { machine, fact, settings, state }: ConfigPlan): 
         why: "The staged configuration needs a boot.",
       },
       reason: "StagedConfig",
-      action: { kind: "RebootMachine", ...target, role, ifBootId: state.config.bootId },
+      action: { kind: "RebootMachine", ...target, role, ifBootId: state.config.bootId, ...forSpace(assessed, state.config) },
     };
   const route = routeOfState(state);
   if (route === undefined || (state.kind !== "change" && state.kind !== "drifted")) return undefined;

@@ -462,6 +462,7 @@ describe("a configuration for the disk", () => {
 describe("a boot", () => {
   const boot = { what: "Reboot", deadline: AT + REBOOT_MS } as const;
   const away = { ...running(member(0, 3)), stage: "booting", at: AT } as const;
+  const isFull = { alarms: ["x"], raised: [{ member: "0000000000000001", kind: "no-space" }] } as const;
   for (const { name: title, want, ...given } of [
     { name: "is ordered when nobody did", now: AT + 1_000, intent: boot, config: {}, want: "RebootMachine" },
     { name: "is not ordered twice at once", now: AT + 30_000, intent: boot, sent: { at: AT }, config: {}, want: "waits" },
@@ -515,6 +516,22 @@ describe("a boot", () => {
       now: AT + 30_000,
       intent: boot,
       config: { bootId: "boot-2" },
+      want: "Booted",
+    },
+    {
+      name: "is not over while its node is not ready",
+      now: AT + 30_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      look: { ...running(member(0, 3)), ready: false, unmet: [{ name: "nodeReady", reason: "x" }], at: AT + 30_000 },
+      want: "waits",
+    },
+    {
+      name: "is over without its node while files are full, for no kubelet can tell",
+      now: AT + 30_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      look: { ...running({ ...member(0, 3), ...isFull }), ready: false, unmet: [{ name: "nodeReady", reason: "x" }], at: AT + 30_000 },
       want: "Booted",
     },
     {

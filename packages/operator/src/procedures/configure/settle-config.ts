@@ -14,7 +14,8 @@ import {
   unheard,
 } from "./config-intents.ts";
 import type { Ending } from "./config-intents.ts";
-import { notSent, sentUnder, troubleOf, wasJustHeldBack } from "./config-probe.ts";
+import { memberTroubleOf, notSent, sentUnder, troubleOf, wasJustHeldBack } from "./config-probe.ts";
+import { bootsForSpace, forSpace } from "./larger-quota.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { keepConfig } from "../../effects/keep-config.ts";
 import { rebootMachine } from "../../effects/reboot-machine.ts";
@@ -255,10 +256,11 @@ function rebootStep(
   const { look } = machine;
   const before = intent.bootIdBefore;
   const isBooted = config !== undefined && config.bootId !== before && config.at > intent.at;
-  if (isBooted && look.kind === "running" && look.stage === "running" && troubleOf(machine, "ready") === undefined)
+  const trouble = afterBoot(assessed, machine);
+  if (isBooted && look.kind === "running" && look.stage === "running" && trouble === undefined)
     return { reason: "Booted", message: `${intent.machine} has booted and runs.` };
   if (isOver && (isBooted || config === undefined)) {
-    const why = failureWords.unwellAfterBoot(troubleOf(machine, "ready"));
+    const why = failureWords.unwellAfterBoot(trouble);
     return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: failed(intent.configHash ?? "", "reverted", why) };
   }
   if (isBooted || config === undefined || look.kind !== "running" || GOING_STAGES.has(look.stage ?? "")) return undefined;
@@ -268,7 +270,7 @@ function rebootStep(
   if (why !== undefined) return { reason: "HeldBack", message: `${intent.machine} was not rebooted: ${why}.` };
   // Bound to the boot id: a machine that has rebooted meanwhile is not rebooted a second time.
   if (isOver || !mayAskAgain(seen, rebootMachine, intent.machine) || wasJustHeldBack(seen, intent.machine)) return undefined;
-  if (!mayStillBoot(assessed, intent, look.etcd?.localMember)) return undefined;
+  if (!mayStillBoot(assessed, intent, config, look.etcd?.localMember)) return undefined;
   return {
     kind: "RebootMachine",
     machine: intent.machine,
@@ -276,15 +278,23 @@ function rebootStep(
     address: machine.declared.address,
     ifUuid: intent.uuid,
     ifBootId: before ?? "",
+    ...forSpace(assessed, config),
   };
 }
 
+/** What is wrong with a machine after its boot. While files are full no kubelet can tell that its Node is ready: its member is what counts. */
+function afterBoot({ etcdMembership: view }: Assessment, machine: SeenMachine): string | undefined {
+  const isFull = view.kind === "unsafe" && view.isOnlyFull === true;
+  return isFull ? memberTroubleOf(machine) : troubleOf(machine, "ready");
+}
+
 /** What was free when it was written down may not be any more. */
-function mayStillBoot(assessed: Assessment, under: IntentFact, member: string | undefined): boolean {
+function mayStillBoot(assessed: Assessment, under: IntentFact, config: KnownConfig, member: string | undefined): boolean {
   const { seen, facts } = assessed;
   if (!seen.mayDisturb || facts === undefined) return false;
   if (under.role === "worker") return true;
-  return controlPlaneSlot(assessed, facts, { machine: under.machine, why: "boot", member, under }).kind === "granted";
+  const why = bootsForSpace(assessed, config) ? "enlarge" : "boot";
+  return controlPlaneSlot(assessed, facts, { machine: under.machine, why, member, under }).kind === "granted";
 }
 
 /** New network settings are in force at once: they are done when the machine shows them and is still as well as before. */

@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ConfigChange } from "@talos-operator/talos";
+import { bootsForSpace, largerQuotaOf } from "./larger-quota.ts";
+import { quorumOf } from "../../assess/quorum.ts";
+import { member } from "../../testing/builders.ts";
+import type { KnownConfig } from "../../model/config.ts";
+import type { SeenAlarm } from "../../model/look.ts";
+
+const GIB = 2 ** 30;
+const changed = (
+  before: string | undefined,
+  after: string | undefined,
+  path = "cluster.etcd.extraArgs.quota-backend-bytes",
+): ConfigChange => ({
+  document: "/v1alpha1/",
+  path,
+  change: "changed",
+  effect: "reboot",
+  services: [],
+  rebootsItself: false,
+  reason: "",
+  before,
+  after,
+});
+
+const rows: readonly (readonly [string, readonly ConfigChange[], number | undefined])[] = [
+  ["nothing that changes", [], undefined],
+  ["one where there was none", [changed(undefined, String(4 * GIB))], 4 * GIB],
+  ["a larger one", [changed(String(4 * GIB), String(8 * GIB))], 8 * GIB],
+  ["the same as etcd takes by default", [changed(undefined, String(2 * GIB))], undefined],
+  ["a smaller one", [changed(String(4 * GIB), String(3 * GIB))], undefined],
+  ["one that is taken away, of less than the default", [changed(String(GIB), undefined)], 2 * GIB],
+  ["one that is taken away, of more than the default", [changed(String(4 * GIB), undefined)], undefined],
+  ["none at all any more", [changed(String(4 * GIB), "-1")], Number.POSITIVE_INFINITY],
+  ["the last of a list", [changed('- "1"\n- "1073741824"', `- "1"\n- "${4 * GIB}"`)], 4 * GIB],
+  ["what is no number", [changed(undefined, "8GiB")], undefined],
+  ["another argument", [changed(undefined, String(4 * GIB), "cluster.etcd.extraArgs.snapshot-count")], undefined],
+  ["one among others", [changed("1", "2", "machine.nodeLabels.a"), changed(undefined, String(4 * GIB))], 4 * GIB],
+];
+for (const [what, changes, want] of rows) test(`a quota that grows: ${what}`, () => assert.equal(largerQuotaOf({ changes }), want));
+
+const known: KnownConfig = {
+  kind: "known",
+  at: 0,
+  settings: "new",
+  bootId: "b",
+  version: "v1.13.9",
+  activeHash: "",
+  changes: [changed(undefined, String(4 * GIB))],
+  onDisk: "wanted",
+};
+const viewOf = (...raised: readonly SeenAlarm[]) =>
+  quorumOf(
+    [0, 1, 2].map((index) => ({
+      machine: `cp-${index}`,
+      etcd: { ...member(index, 3), raised, alarms: raised.map(() => "x") },
+      isGoing: false,
+    })),
+  );
+const full: SeenAlarm = { member: "0000000000000001", kind: "no-space" };
+
+for (const [what, raised, config, want] of [
+  ["files are full", [full], known, true],
+  ["no alarm stands", [], known, false],
+  ["data differ as well", [full, { member: "0000000000000002", kind: "corrupt" }], known, false],
+  ["the data of a member that is gone differed", [full, { member: "00000000000000ff", kind: "corrupt" }], known, false],
+  ["files are full, and other settings wait", [full], { ...known, changes: [] }, false],
+  ["files are full, and nobody knows what it runs", [full], undefined, false],
+] as readonly (readonly [string, readonly SeenAlarm[], KnownConfig | undefined, boolean])[])
+  test(`a boot ${want ? "brings" : "does not bring"} the space that is waited for where ${what}`, () =>
+    assert.equal(bootsForSpace({ etcdMembership: viewOf(...raised) }, config), want));
