@@ -37,7 +37,8 @@ const counts: ToldRule = {
       const [ready, wanted] = [listed.filter(({ reason }) => reason === "AllReady").length, listed.length];
       if (status.machines === `${ready}/${wanted}` && status.wantedMachines === wanted && status.readyMachines === ready) return;
       const told = listed.map(({ name, reason }) => `${name} ${reason}`);
-      broken(nameOf(object), () => `${nameOf(object)} shows ${status.machines}: ${told.join(", ")}`);
+      // Between two looks one number may have followed another.
+      broken(`${nameOf(object)} ${status.machines}`, () => `${nameOf(object)} shows ${status.machines}: ${told.join(", ")}`);
     };
     for (const { object, machines } of pools) {
       // What leaves with its pool is not wanted any more.
