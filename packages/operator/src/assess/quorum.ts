@@ -97,7 +97,10 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
   const view: EtcdQuorum = { kind: "known", members: first.members, voters, learners, leader, healthy, needed };
   const alarmed = alarmedMember(telling);
   if (alarmed === undefined) return view;
-  const said = doubt("alarm", `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}): see the condition EtcdHealthy of the TalosControlPlane`);
+  const said = doubt(
+    "alarm",
+    `etcd on ${alarmed.machine} raises an alarm (${alarmed.alarms}): see the condition EtcdHealthy of the TalosControlPlane`,
+  );
   return { ...said, ...beneathAlarms(telling, view) };
 }
 
