@@ -3,8 +3,12 @@ import { describe, test } from "node:test";
 import { annotations, clusterRecordResource, labels, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
 import type { ClusterRecord, TalosCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
 import { printPlan, whatIf } from "@talos-operator/operator";
-import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
+import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
+import type { KubeRequest, KubeTransport, ObjectStore, StoredObject } from "@talos-operator/ports";
 import { realisticTimings } from "@talos-operator/simulator";
+import { createMemoryObjectStore } from "../world/memory-object-store.ts";
+import { createWorkingRunner } from "../world/working-runner.ts";
+import type { WorkingRunner } from "../world/working-runner.ts";
 import { createScriptedRunner, takenBy } from "../world/scripted-runner.ts";
 import type { ScriptedRunner } from "../world/scripted-runner.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
@@ -427,4 +431,43 @@ describe("before control planes that run get another Talos", () => {
       {},
       3,
     ));
+});
+
+test("a store that takes a snapshot and loses it is none: with `required` nobody leaves before it keeps one, and it is said why", () => {
+  let runner: WorkingRunner | undefined;
+  const backups = () => {
+    if (runner === undefined) throw new Error("the story has not begun");
+    return { runner, backupDirectory: "/backups" };
+  };
+  return tell({ machines, backups }, async (world) => {
+    const { clock, timers } = world.time;
+    const bucket = createMemoryObjectStore(clock);
+    let loses = true;
+    const store: ObjectStore = {
+      ...bucket,
+      async createUpload(key) {
+        const upload = await bucket.createUpload(key);
+        const complete = async (): Promise<StoredObject> => {
+          const stored = await upload.complete();
+          if (loses) bucket.lose(key);
+          return stored;
+        };
+        return { ...upload, complete };
+      },
+    };
+    runner = createWorkingRunner({ clock, timers, random: createSeededRandom(9), dialer: world.datacenter.dialer(), store });
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(at(1, 2, 3, 4, 5)));
+    await world.start();
+    await world.untilReady();
+    await schedule(world, "nightly");
+    await word(world, "required", kinds.cluster);
+    await list(world, 1, 2, 3);
+    await world.until("it is said", async () => (await risk(world))?.reason === "StoreFails", 900);
+    await world.time.advance(20 * 60_000);
+    assert.deepEqual(resets(world), []);
+    assert.ok((await made(world)).every(({ status }) => status?.filename === undefined));
+    loses = false;
+    await world.until("the others left", async () => world.datacenter.etcdClusters()[0]?.members.length === 3, 1_800);
+    assert.deepEqual(resets(world).toSorted(), at(4, 5));
+  });
 });
