@@ -19,8 +19,14 @@ export function troubleOf(machine: SeenMachine, before: Before): string | undefi
   const trouble = memberTroubleOf(machine);
   if (look.kind !== "running" || trouble !== undefined) return trouble;
   if (isReadyNode(machine)) return undefined;
-  const unmet = look.unmet.map((one) => (one.reason === "" ? one.name : `${one.name} (${one.reason})`)).join(", ");
-  return `its node is not ready${unmet === "" ? "" : `: ${unmet}`}`;
+  return missingOn(machine) ?? "its node is not ready";
+}
+
+/** What the machine itself says is missing: its services, its static pods, its node. @param but of no interest */
+export function missingOn({ look }: SeenMachine, but?: string): string | undefined {
+  const unmet = look.kind === "running" ? look.unmet.filter(({ name }) => name !== but) : [];
+  const words = unmet.map((one) => (one.reason === "" ? one.name : `${one.name} (${one.reason})`)).join(", ");
+  return words === "" ? undefined : `its node is not ready: ${words}`;
 }
 
 /** The same without its node: the Talos API with our certificate, and its etcd member. */

@@ -535,6 +535,27 @@ describe("a boot", () => {
       want: "Booted",
     },
     {
+      name: "is not over while its member is not healthy, full or not",
+      now: AT + 30_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      look: { ...running({ ...member(0, 3), ...isFull, isHealthy: false }), at: AT + 30_000 },
+      want: "waits",
+    },
+    {
+      name: "is not over while its static pods are not ready, which it says by itself although files are full",
+      now: AT + 30_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      look: {
+        ...running({ ...member(0, 3), ...isFull }),
+        ready: false,
+        unmet: [{ name: "staticPods", reason: "kube-system/kube-apiserver-cp-1 not ready" }],
+        at: AT + 30_000,
+      },
+      want: "waits",
+    },
+    {
       name: "that could not be ordered is released",
       now: AT + 1_000,
       intent: boot,

@@ -14,7 +14,7 @@ import {
   unheard,
 } from "./config-intents.ts";
 import type { Ending } from "./config-intents.ts";
-import { memberTroubleOf, notSent, sentUnder, troubleOf, wasJustHeldBack } from "./config-probe.ts";
+import { memberTroubleOf, notSent, sentUnder, troubleOf, missingOn, wasJustHeldBack } from "./config-probe.ts";
 import { bootsForSpace, forSpace } from "./larger-quota.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { keepConfig } from "../../effects/keep-config.ts";
@@ -282,10 +282,10 @@ function rebootStep(
   };
 }
 
-/** What is wrong with a machine after its boot. While files are full no kubelet can tell that its Node is ready: its member is what counts. */
+/** What is wrong with a machine after its boot. While files are full no kubelet can tell that its Node is ready; the rest the machine says by itself. */
 function afterBoot({ etcdMembership: view }: Assessment, machine: SeenMachine): string | undefined {
   const isFull = view.kind === "unsafe" && view.isOnlyFull === true;
-  return isFull ? memberTroubleOf(machine) : troubleOf(machine, "ready");
+  return isFull ? (memberTroubleOf(machine) ?? missingOn(machine, "nodeReady")) : troubleOf(machine, "ready");
 }
 
 /** What was free when it was written down may not be any more. */
