@@ -46,6 +46,18 @@ export function isJoining(seen: Observed, { learners }: EtcdQuorum, name: Machin
   return learners.some(({ peerUrls }) => peerUrls.some((url) => hostOf(url) === machine?.declared.address));
 }
 
+/** A file has room when it is below this share of its quota: right below it the next writes would raise the alarm anew. */
+const ROOM = 0.95;
+
+export function hasRoom(bytes: number | undefined, quotaBytes: number | undefined): boolean {
+  return bytes !== undefined && quotaBytes !== undefined && bytes < ROOM * quotaBytes;
+}
+
+/** The least that one tells counts for all, whose content is the same; `Infinity` = none tells. */
+export function leastInUse(files: readonly EtcdFile[]): number {
+  return Math.min(...files.map(({ inUseBytes }) => inUseBytes ?? Number.POSITIVE_INFINITY));
+}
+
 const MIB = 1_048_576;
 
 /** `2048 MiB`, as people read sizes of etcd. */

@@ -38,7 +38,10 @@ function next(
   const known: ClusterFacts = facts({
     bootstrapDone: founded,
     decisions,
-    machines: told.map((_, index) => configured(`10.0.0.${index + 1}`, "controlplane", "demo", last)),
+    machines: [
+      ...told.map((_, index) => configured(`10.0.0.${index + 1}`, "controlplane", "demo", last)),
+      configured("10.0.0.9", "worker", "demo"),
+    ],
   });
   const metadata = word === undefined ? {} : { annotations: { [annotations.defragment]: word } };
   const seen = observed({ controlPlane: controlPlane(told.length, {}, metadata), facts: known, looks });
@@ -123,6 +126,7 @@ describe("an alarm that is back after it was taken back", () => {
     ["after ten minutes", disarmed(10 * 60_000), /^disarm/],
     ["soon, and a member was defragmented since", [...disarmed(120_000), at(60_000, "CloseDefragment", "Defragmented")], /^disarm/],
     ["soon, and a machine has booted since", [...disarmed(120_000), at(60_000, "Reboot", "Booted")], /^disarm/],
+    ["soon, and a worker has booted since", [...disarmed(120_000), { ...at(60_000, "Reboot", "Booted"), machine: "demo-10.0.0.9" }], waits],
     ["soon, and a member was replaced since", [...disarmed(120_000), at(60_000, "CloseReplaceMember", "Joined")], /^disarm/],
     ["under the intent of the next time", [...disarmed(120_000), at(0, "DisarmAlarms", "NoSpace")], /^disarm/],
     ["soon, and it was not seen to go", [at(60_000, "CloseDisarmAlarms", "NotSeen")], /^disarm/],

@@ -1,6 +1,6 @@
 import { annotations } from "@talos-operator/api";
 import { ETCD_ADVISED_QUOTA_BYTES } from "@talos-operator/talos/client";
-import { hanging, filesOf, inMib, isJoining } from "./files.ts";
+import { hanging, filesOf, hasRoom, inMib, isJoining, leastInUse } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
 import { controlPlanesOf } from "../../assess/etcd-view.ts";
 import { elapsedMs } from "../../elapsed.ts";
@@ -10,9 +10,6 @@ import type { Look, SeenAlarm } from "../../model/look.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { ClusterFacts } from "../../model/record.ts";
-
-/** A file has room when it is below this share of its quota: right below it the next writes would raise the alarm anew. */
-const ROOM = 0.95;
 
 /** A file that is full again so soon is filled by something that defragmenting does not stop. Milliseconds. */
 const FULL_AGAIN_MS = 10 * 60_000;
@@ -30,6 +27,14 @@ export type NextForFull =
   /** Nothing that can be done here helps. */
   | { readonly kind: "person"; readonly message: string };
 
+/** A larger quota that the settings ask for and that is not in force. */
+export interface AwaitedQuota {
+  /** `beside`: it may be that they ask for one. */
+  readonly kind: "waits" | "person" | "beside";
+  /** Without a full stop. */
+  readonly message: string;
+}
+
 /**
  * What is next while etcd is full: one member after the other gives its free pages back, the leader last, and the alarm is taken back when every file has room. Where
  * defragmenting would not make room nothing is sent, for it stops a member and helps nobody.
@@ -39,9 +44,9 @@ export type NextForFull =
  * A member tells what is in use as of the last write that went through, and full as it is that may be long ago: what a compaction freed shows on the first that is
  * defragmented. So the least that one tells is what counts for all, whose content is the same, and a member that a person names is not held up by what it tells.
  *
- * @param awaited a larger quota that the settings ask for already, in words
+ * @param awaited a larger quota that the settings ask for already
  */
-export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuorum, awaited?: string): NextForFull {
+export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuorum, awaited?: AwaitedQuota): NextForFull {
   // What is left is the alarm of a member that is gone: no file is in the way.
   if (!isFull(seen)) return disarmThrough(filesOf(seen, view));
   const [stuck] = hanging(seen, view);
@@ -63,10 +68,13 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   const full = files.filter(({ sizeBytes, quotaBytes }) => !hasRoom(sizeBytes, quotaBytes));
   const named = full.find(({ machine }) => machine === seen.controlPlane.metadata.annotations?.[annotations.defragment]);
   if (named !== undefined) return { kind: "defragment", file: named, isAsked: true };
-  const inUseBytes = Math.min(...files.map((one) => one.inUseBytes ?? Number.POSITIVE_INFINITY));
+  const inUseBytes = leastInUse(files);
   const beyond = full.find(({ quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
-  if (beyond !== undefined && awaited !== undefined) return { kind: "waits", message: awaited };
-  if (beyond !== undefined) return { kind: "person", message: needsQuota(beyond, view, tells(seen, "corrupt")) };
+  if (beyond !== undefined && awaited !== undefined && awaited.kind !== "beside") return { kind: awaited.kind, message: awaited.message };
+  if (beyond !== undefined) {
+    const message = needsQuota(beyond, view, tells(seen, "corrupt"));
+    return { kind: "person", message: awaited === undefined ? message : `${message}; ${awaited.message}` };
+  }
   const [file] = full;
   if (file === undefined) return isBackAgain(facts, seen.now) ? { kind: "person", message: cameBack(seen, files) } : disarmThrough(files);
   const last = machineFact(facts, file.machine)?.defragmentedAt;
@@ -80,12 +88,13 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   return { kind: "defragment", file, isAsked: false };
 }
 
-/** Effects that may remove what an alarm was raised for, or that take it back once more. A boot may bring a larger quota. */
+/** Effects that may remove what an alarm was raised for, or that take it back once more. The boot of a control plane may bring a larger quota. */
 const AFRESH: ReadonlySet<string> = new Set(["DisarmAlarms", "CloseDefragment", "CloseReplaceMember", "Reboot"]);
 
-/** The alarm was seen to go minutes ago, and nothing was done to a member since. */
-function isBackAgain({ decisions }: ClusterFacts, now: number): boolean {
-  const last = decisions.findLast(({ action }) => action === "CloseDisarmAlarms" || AFRESH.has(action));
+/** The alarm was seen to go minutes ago, and nothing was done to a member since: what boots a worker is nothing to etcd. */
+function isBackAgain(facts: ClusterFacts, now: number): boolean {
+  const ofMember = facts.decisions.filter(({ machine }) => machine === undefined || machineFact(facts, machine)?.role !== "worker");
+  const last = ofMember.findLast(({ action }) => action === "CloseDisarmAlarms" || AFRESH.has(action));
   return last?.action === "CloseDisarmAlarms" && last.reason === "Disarmed" && elapsedMs(last.at, now) < BACK_AGAIN_MS;
 }
 
@@ -125,10 +134,6 @@ function raises(look: Look, alarm: SeenAlarm["kind"]): boolean {
 function disarmThrough(files: readonly EtcdFile[]): NextForFull {
   const via = files.find(({ leads }) => leads) ?? files[0];
   return via === undefined ? { kind: "waits", message: "no member answers" } : { kind: "disarm", via };
-}
-
-function hasRoom(bytes: number | undefined, quotaBytes: number | undefined): boolean {
-  return bytes !== undefined && quotaBytes !== undefined && bytes < ROOM * quotaBytes;
 }
 
 /**

@@ -1,6 +1,10 @@
 import { etcdQuotaBytes } from "@talos-operator/talos/client";
+import { filesOf, hasRoom, leastInUse } from "../care/files.ts";
+import type { AwaitedQuota } from "../care/no-space.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig, SeenConfig } from "../../model/config.ts";
+import type { Observed } from "../../model/observation.ts";
+import type { ConfigPlan, ConfigState } from "../../model/plans.ts";
 
 /** Where its configuration has the quota of a control plane's etcd. */
 const QUOTA_PATH = "cluster.etcd.extraArgs.quota-backend-bytes";
@@ -24,11 +28,17 @@ function quotaOf(text: string | undefined): number | undefined {
 
 /**
  * Its boot brings the larger quota that an etcd without space waits for: etcd reads its arguments when it starts. Files that are full are all that is in the way;
- * while data differ none comes up after a boot.
+ * while data differ none comes up after a boot. One in which what is in use has no room brings nothing.
  */
-export function bootsForSpace({ etcdMembership: view }: Pick<Assessment, "etcdMembership">, config: SeenConfig | undefined): boolean {
-  const isFull = view.kind === "unsafe" && view.isOnlyFull === true;
-  return isFull && config?.kind === "known" && largerQuotaOf(config) !== undefined;
+export function bootsForSpace(
+  { seen, etcdMembership: view }: Pick<Assessment, "seen" | "etcdMembership">,
+  config: SeenConfig | undefined,
+): boolean {
+  const beneath = view.kind === "unsafe" && view.isOnlyFull === true ? view.beneath : undefined;
+  const quotaBytes = config?.kind === "known" ? largerQuotaOf(config) : undefined;
+  if (beneath === undefined || quotaBytes === undefined) return false;
+  const inUseBytes = leastInUse(filesOf(seen, beneath));
+  return !Number.isFinite(inUseBytes) || hasRoom(inUseBytes, quotaBytes);
 }
 
 /** What a boot is asked for with: beneath an alarm only one for space goes on. */
@@ -36,11 +46,45 @@ export function forSpace(assessed: Assessment, config: SeenConfig | undefined): 
   return bootsForSpace(assessed, config) ? { isForSpace: true } : {};
 }
 
+/** From here a larger quota gets to a machine by itself. */
+const GOES_ON: ReadonlySet<ConfigState["kind"]> = new Set(["change", "staged", "under-way", "learn", "held"]);
+
 /** Who waits for the boot that brings its larger quota, and what is in the way, without a full stop; `undefined` = nobody. */
-export function largerQuotaAwaited(assessed: Assessment): string | undefined {
-  const next = assessed.machines.find(({ declared, config }) => declared.role === "controlplane" && bootsForSpace(assessed, config));
-  if (next === undefined) return undefined;
-  const { name } = next.declared;
-  const why = assessed.rollout?.waiting.get(name);
-  return `the larger quota of the settings takes a boot of every control plane, one after the other, and ${name} waits for its own${why === undefined ? "" : `: ${why}`}`;
+export function largerQuotaAwaited(assessed: Assessment): AwaitedQuota | undefined {
+  const { configs, byName, etcdMembership: view, rollout, seen } = assessed;
+  const plans = configs.filter(({ machine }) => machine.declared.role === "controlplane");
+  const waiting = plans.filter(({ machine }) => bootsForSpace(assessed, byName.get(machine.declared.name)?.config));
+  const next = waiting.find(({ state }) => GOES_ON.has(state.kind)) ?? waiting[0];
+  if (next === undefined) return unread(seen, plans);
+  const { name } = next.machine.declared;
+  const failed = configs.find(({ state }) => state.kind === "failed");
+  if (failed !== undefined)
+    return {
+      kind: "person",
+      message: `the rollout of the larger quota stopped at ${failed.machine.declared.name}: see the condition ConfigUpToDate`,
+    };
+  if (!GOES_ON.has(next.state.kind))
+    return {
+      kind: "person",
+      message: `the larger quota of the settings is not sent to ${name}: see the conditions ConfigUpToDate and ConfigDrift`,
+    };
+  if (view.kind === "unsafe" && view.beneath?.voters.length === 2)
+    return {
+      kind: "person",
+      message: `the larger quota of the settings takes a boot of every control plane, and two voters are booted by hand: stage it on ${name} and the other one (talosctl patch mc --mode=staged), and reboot one after the other`,
+    };
+  const why = next.state.kind === "held" ? next.state.why : rollout?.waiting.get(name);
+  return {
+    kind: "waits",
+    message: `the larger quota of the settings takes a boot of every control plane, one after the other, and ${name} waits for its own${why === undefined ? "" : `: ${why}`}`,
+  };
+}
+
+/** Whose settings changed, perhaps to a larger quota, and are not compared with what it runs. */
+function unread(seen: Observed, plans: readonly ConfigPlan[]): AwaitedQuota | undefined {
+  const plan = plans.find(({ fact, settings, state }) => state.kind === "unknown" && fact.configHash !== settings);
+  if (plan?.state.kind !== "unknown") return undefined;
+  const { name } = plan.machine.declared;
+  const why = seen.held?.has(name) === true ? "is paused by its annotation reconcile-mode" : `was not read back (${plan.state.detail})`;
+  return { kind: "beside", message: `the settings of ${name} changed, and it ${why}` };
 }

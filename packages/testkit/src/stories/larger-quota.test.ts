@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TalosCluster } from "@talos-operator/api";
+import { annotations } from "@talos-operator/api";
+import type { EtcdDatabase } from "@talos-operator/simulator";
+import { demoCluster, kinds, tell } from "./story.ts";
+import type { Story } from "./story.ts";
+
+const at = (...numbers: readonly number[]): readonly string[] => numbers.map((n) => `10.5.0.${n}`);
+const demo = { namespace: "default", name: "demo" };
+
+function databaseOf(world: Story): EtcdDatabase {
+  const [etcd] = world.datacenter.etcdClusters();
+  const database = world.datacenter.etcdDatabase(etcd?.key ?? "");
+  assert.ok(database !== undefined);
+  return database;
+}
+
+function ready(count: number, story: (world: Story) => Promise<void>): Promise<void> {
+  return tell({}, async (world) => {
+    await world.client
+      .resource<TalosCluster>(kinds.cluster)
+      .create(demoCluster(at(...Array.from({ length: count }, (_, index) => index + 1))));
+    await world.start();
+    await world.untilReady();
+    await world.until("read", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
+    await story(world);
+  });
+}
+const sentTo = (world: Story, call: string): readonly string[] => world.sent.filter((one) => one.startsWith(call));
+const quota = (bytes: number): object => ({ cluster: { etcd: { extraArgs: { "quota-backend-bytes": String(bytes) } } } });
+const GIB = 1_073_741_824;
+const patched = (world: Story, ...configPatches: readonly object[]): Promise<unknown> =>
+  world.client
+    .resource(kinds.cluster)
+    .patch(demo, { type: "merge", value: { spec: { controlPlane: { metalSpec: { machineSpec: { configPatches } } } } } });
+async function full(world: Story, share = 0.99): Promise<void> {
+  databaseOf(world).fill(share);
+  await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
+}
+async function healed(world: Story, seconds = 1_800): Promise<void> {
+  const database = databaseOf(world);
+  await world.until("the alarm is gone", async () => database.alarms().length === 0, seconds);
+  await world.untilReady();
+}
+const told = async (world: Story): Promise<string> => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "";
+const pause = (world: Story, name: string, value: string | null): Promise<unknown> =>
+  world.client
+    .resource(kinds.machine)
+    .patch({ namespace: "default", name }, { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: value } } } });
+
+test("a larger quota in which what is in use has no room boots nobody", () =>
+  ready(3, async (world) => {
+    await full(world);
+    const before = world.sent.length;
+    await patched(world, quota(2 * GIB + 2 ** 20));
+    await world.time.advance(300_000);
+    assert.deepEqual(world.sent.slice(before), []);
+    await patched(world, quota(4 * GIB));
+    await healed(world);
+  }));
+
+test("a larger quota that a machine refuses is not said to wait for its boot", () =>
+  ready(3, async (world) => {
+    await full(world);
+    const fault = { machine: "10.5.0.1", method: "ApplyConfiguration", effect: { kind: "error", code: 3, message: "no" } } as const;
+    const refusal = world.datacenter.inject(fault);
+    await patched(world, quota(4 * GIB));
+    await world.time.advance(300_000);
+    assert.match(await told(world), /stopped at demo-10\.5\.0\.1: see the condition ConfigUpToDate\. .*docs\/runbooks/);
+    refusal.remove();
+    await world.annotate(kinds.controlPlane, annotations.retryConfig, "demo-10.5.0.1");
+    await healed(world);
+  }));
+
+test("a control plane that is paused and lacks the larger quota is named, and boots once it is paused no more", () =>
+  ready(3, async (world) => {
+    await full(world);
+    await pause(world, "demo-10.5.0.3", "disable");
+    await world.time.advance(5_000);
+    await patched(world, quota(4 * GIB));
+    await world.time.advance(300_000);
+    assert.deepEqual(sentTo(world, "Reboot"), ["Reboot 10.5.0.1", "Reboot 10.5.0.2"]);
+    assert.match(await told(world), /the settings of demo-10\.5\.0\.3 changed, and it is paused by its annotation reconcile-mode/);
+    await pause(world, "demo-10.5.0.3", null);
+    await healed(world);
+  }));
+
+test("of two voters neither is booted for a larger quota, and a person is told to do it", () =>
+  ready(3, async (world) => {
+    world.datacenter.machine("10.5.0.3").powerOff();
+    world.datacenter.machine("10.5.0.5").setConnected(false);
+    const machines = at(1, 2, 5).map((address) => ({ address }));
+    await world.client
+      .resource(kinds.cluster)
+      .patch(demo, { type: "merge", value: { spec: { controlPlane: { metalSpec: { machines } } } } });
+    await world.until("two voters", async () => world.datacenter.etcdClusters()[0]?.members.length === 2, 900);
+    await full(world);
+    await patched(world, quota(4 * GIB));
+    await world.time.advance(300_000);
+    assert.deepEqual(sentTo(world, "Reboot"), []);
+    assert.match(await told(world), /two voters are booted by hand: stage it on demo-10\.5\.0\.1 .*docs\/runbooks/);
+  }));
