@@ -535,6 +535,14 @@ describe("a boot", () => {
       want: "Booted",
     },
     {
+      name: "is not over before its stage is running, full or not",
+      now: AT + 30_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      look: { ...running({ ...member(0, 3), ...isFull }), stage: "booting", at: AT + 30_000 },
+      want: "waits",
+    },
+    {
       name: "is not over while its member is not healthy, full or not",
       now: AT + 30_000,
       intent: boot,
