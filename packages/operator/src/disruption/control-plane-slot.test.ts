@@ -122,6 +122,19 @@ const alarms: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["k
   ["one of two for a larger quota", { etcds: full(2) }, { why: "enlarge" }, "quorum"],
   ["the only one for a larger quota", { etcds: full(1) }, { why: "enlarge" }, "granted"],
   ["one for a larger quota while data differ", { etcds: full(3, "corrupt") }, { why: "enlarge" }, "etcd"],
+  [
+    "one for a larger quota while data of one that is gone were wrong",
+    { etcds: alarmed("corrupt", memberId(9)) },
+    { why: "enlarge" },
+    "etcd",
+  ],
+  ["one for a larger quota while another is drained for a boot", { etcds: full(3), draining: [2] }, { why: "enlarge" }, "granted"],
+  [
+    "one for a larger quota beside one that joins anew",
+    { etcds: full(3), rejoins: { agoMs: 30_000, isReady: false } },
+    { why: "enlarge" },
+    "effect",
+  ],
 ];
 
 const rejoining: readonly (readonly [string, Given, Partial<SlotBid>, SlotHolder["kind"] | "granted"])[] = [

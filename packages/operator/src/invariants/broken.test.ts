@@ -142,6 +142,7 @@ const alarmedBy = (kind: SeenAlarm["kind"], dbSizeBytes = 100): Given => {
   const looks = [0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running({ ...member(index, 3), ...etcd })] as const);
   return { looks: { ...healthy, ...Object.fromEntries(looks) } };
 };
+const tried = (n: number): Action => ({ kind: "ApplyConfig", ...at(cp(n)), mode: "try", settings: "new", ifActiveHash: "" });
 /** Its settings ask for a larger quota. */
 const larger = {
   configs: new Map<string, KnownConfig>([
@@ -273,6 +274,12 @@ const cases: readonly (readonly [string, Given, readonly Action[], string | unde
   ["boots one of three while another is dead", { looks: { ...healthy, "10.0.0.3": silent } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["boots one of a full etcd for other settings", alarmedBy("no-space"), [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["boots one of a full etcd for a larger quota", { ...alarmedBy("no-space"), ...larger }, [withOpen(open(cp(1))), boot(cp(1))], undefined],
+  [
+    "tries a larger quota on one of a full etcd",
+    { ...alarmedBy("no-space"), ...larger },
+    [withOpen(open(cp(1), "ApplyConfig")), tried(1)],
+    "S10",
+  ],
   ["boots one for a larger quota while data differ", { ...alarmedBy("corrupt"), ...larger }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["boots one while nobody knows etcd", { looks: { ...healthy, "10.0.0.1": running() } }, [withOpen(open(cp(1))), boot(cp(1))], "S10"],
   ["rolls one back whose etcd does not run", unwell({ service: "Waiting" }), [givenUp(1), rollBack(cp(1))], undefined],

@@ -65,6 +65,8 @@ const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined
   ["a machine that is gone is passed over", [roomy, roomy, undefined], /^disarm/],
   ["no quota is never full", [file(9_000, 8_000, Number.POSITIVE_INFINITY), roomy, roomy], /^disarm/],
   ["it would free nothing", [used, used, used], /^person: of the quota .* on demo-10\.0\.0\.2 .* raise quota-backend-bytes/],
+  ["it would free nothing of three", [used, used, used], /with which every control plane is booted, one after the other$/],
+  ["it would free nothing of two", [used, used], /and boot every control plane with it by hand \(talosctl\)$/],
   ["it would free nothing of the one with the smaller quota", [roomier, used, roomier], /^person: of the quota .* on demo-10\.0\.0\.2 /],
   [
     "it would free nothing, and the alarm of a member that is gone lets nobody delete",

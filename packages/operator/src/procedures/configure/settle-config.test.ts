@@ -111,7 +111,11 @@ function seenOf({ now, intent, config, look, othersLook, sent, others = {}, note
 /** What comes out, in one line: the action, or the reason of the ending and what is written down. */
 function told(seen: Observed): string {
   const actions = settleConfig.decide(assess(seen))?.actions ?? [];
-  return actions.map((action) => (action.kind === "WriteRecord" ? endOf(action) : action.kind)).join(" ") || "waits";
+  const wordOf = (action: Action): string => {
+    if (action.kind === "WriteRecord") return endOf(action);
+    return action.kind === "RebootMachine" && action.isForSpace === true ? "RebootMachine for space" : action.kind;
+  };
+  return actions.map(wordOf).join(" ") || "waits";
 }
 
 function endOf({ facts: next }: Extract<Action, { readonly kind: "WriteRecord" }>): string {
@@ -527,12 +531,46 @@ describe("a boot", () => {
       want: "waits",
     },
     {
-      name: "is over without its node while files are full, for no kubelet can tell",
-      now: AT + 30_000,
+      name: "waits five minutes for its node while files are full, for one that was ready before stays so",
+      now: AT + 299_000,
       intent: boot,
       config: { bootId: "boot-2" },
-      look: { ...running({ ...member(0, 3), ...isFull }), ready: false, unmet: [{ name: "nodeReady", reason: "x" }], at: AT + 30_000 },
+      look: { ...running({ ...member(0, 3), ...isFull }), ready: false, unmet: [{ name: "nodeReady", reason: "x" }], at: AT + 299_000 },
+      want: "waits",
+    },
+    {
+      name: "is over without its node while files are full, for no kubelet can tell",
+      now: AT + 300_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      look: { ...running({ ...member(0, 3), ...isFull }), ready: false, unmet: [{ name: "nodeReady", reason: "x" }], at: AT + 300_000 },
       want: "Booted",
+    },
+    {
+      name: "is not over while its member knows no leader",
+      now: AT + 300_000,
+      intent: boot,
+      config: { bootId: "boot-2" },
+      look: { ...running({ ...member(0, 3), ...isFull, leader: "0" }), at: AT + 300_000 },
+      want: "waits",
+    },
+    {
+      name: "for settings that bring no space is not ordered again while files are full",
+      now: AT + 130_000,
+      intent: boot,
+      sent: { at: AT },
+      config: { changes: [change] },
+      look: { ...running({ ...member(0, 3), ...isFull }), at: AT + 130_000 },
+      want: "waits",
+    },
+    {
+      name: "for a larger quota is ordered again while files are full",
+      now: AT + 130_000,
+      intent: boot,
+      sent: { at: AT },
+      config: { changes: [{ ...change, path: "cluster.etcd.extraArgs.quota-backend-bytes", after: "4294967296" }] },
+      look: { ...running({ ...member(0, 3), ...isFull }), at: AT + 130_000 },
+      want: "RebootMachine for space",
     },
     {
       name: "is not over before its stage is running, full or not",
@@ -552,14 +590,14 @@ describe("a boot", () => {
     },
     {
       name: "is not over while its static pods are not ready, which it says by itself although files are full",
-      now: AT + 30_000,
+      now: AT + 300_000,
       intent: boot,
       config: { bootId: "boot-2" },
       look: {
         ...running({ ...member(0, 3), ...isFull }),
         ready: false,
         unmet: [{ name: "staticPods", reason: "kube-system/kube-apiserver-cp-1 not ready" }],
-        at: AT + 30_000,
+        at: AT + 300_000,
       },
       want: "waits",
     },

@@ -14,7 +14,7 @@ import {
   unheard,
 } from "./config-intents.ts";
 import type { Ending } from "./config-intents.ts";
-import { memberTroubleOf, notSent, sentUnder, troubleOf, missingOn, wasJustHeldBack } from "./config-probe.ts";
+import { memberTroubleOf, missingOn, notSent, sentUnder, troubleOf, wasJustHeldBack } from "./config-probe.ts";
 import { bootsForSpace, forSpace } from "./larger-quota.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { keepConfig } from "../../effects/keep-config.ts";
@@ -256,7 +256,7 @@ function rebootStep(
   const { look } = machine;
   const before = intent.bootIdBefore;
   const isBooted = config !== undefined && config.bootId !== before && config.at > intent.at;
-  const trouble = afterBoot(assessed, machine);
+  const trouble = afterBoot(assessed, intent, machine);
   if (isBooted && look.kind === "running" && look.stage === "running" && trouble === undefined)
     return { reason: "Booted", message: `${intent.machine} has booted and runs.` };
   if (isOver && (isBooted || config === undefined)) {
@@ -282,10 +282,17 @@ function rebootStep(
   };
 }
 
-/** What is wrong with a machine after its boot. While files are full no kubelet can tell that its Node is ready; the rest the machine says by itself. */
-function afterBoot({ etcdMembership: view }: Assessment, machine: SeenMachine): string | undefined {
+/** From the order to boot until a Node that says nothing is waited for no longer. Milliseconds. */
+const WITHOUT_NODE_MS = 5 * 60_000;
+
+/**
+ * What is wrong with a machine after its boot. While files are full no kubelet can tell that its Node is ready: one that was so before stays so, and any other is waited
+ * for in vain. The rest the machine says by itself.
+ */
+function afterBoot({ seen, etcdMembership: view }: Assessment, { at }: IntentFact, machine: SeenMachine): string | undefined {
   const isFull = view.kind === "unsafe" && view.isOnlyFull === true;
-  return isFull ? (memberTroubleOf(machine) ?? missingOn(machine, "nodeReady")) : troubleOf(machine, "ready");
+  const isSpeechless = isFull && elapsedMs(at, seen.now) >= WITHOUT_NODE_MS;
+  return isSpeechless ? (memberTroubleOf(machine) ?? missingOn(machine, "nodeReady")) : troubleOf(machine, "ready");
 }
 
 /** What was free when it was written down may not be any more. */
