@@ -39,6 +39,8 @@ function client(folder: string, kubeconfig: string): Pick<RealServer, "kubeconfi
       const child = execFile(join(tools, tool), args, { env, timeout: 120_000 }, (err, stdout, stderr) =>
         resolve({ code: err === null ? 0 : Number(err.code ?? 1), stdout, stderr }),
       );
+      // One that has ended before it read its input tells so by its exit code.
+      child.stdin?.on("error", () => undefined);
       child.stdin?.end(input);
     });
   return {
