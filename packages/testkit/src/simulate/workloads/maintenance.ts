@@ -61,10 +61,12 @@ const isFullOfContent = befalls("content reaches the quota, and a person deletes
     world.trace("a person deletes objects, and compacts");
     // Beneath an alarm of wrong data nothing is deleted.
     if (told(world).message?.includes("alarm disarm") === true) databaseOf(world)?.disarm();
-    databaseOf(world)?.erase(1_700_000_000);
+    // Data that began to differ a moment ago let nobody delete: what is told then is read again.
+    if (databaseOf(world)?.erase(1_700_000_000) !== undefined) return "refused";
     databaseOf(world)?.compact();
     // What a compaction freed is told as of the next write, and without room deletes are all that is written.
     databaseOf(world)?.erase(1);
+    return "done";
   });
 });
 
@@ -78,6 +80,7 @@ const isOutgrown = befalls("content reaches the quota, and a person asks for a l
     if (told(world).message?.includes("alarm disarm") === true) databaseOf(world)?.disarm();
     const extraArgs = { "quota-backend-bytes": String(4 * 2 ** 30) };
     void world.edit({ controlPlanePatches: [{ cluster: { etcd: { extraArgs } } }] });
+    return "done";
   });
 });
 
@@ -94,6 +97,7 @@ function isWrong(who: "a follower" | "the leader"): Step {
       world.trace("a person brings every member the right data, and takes the alarms back");
       databaseOf(world)?.mend();
       databaseOf(world)?.disarm();
+      return "done";
     });
   });
 }
@@ -102,11 +106,10 @@ function isWrong(who: "a follower" | "the leader"): Step {
  * Does something once the reason or the message of `EtcdHealthy` has this in it, if it ever has: whoever takes alarms back in between does not bring the data that
  * they were raised for, and they come back.
  */
-function whenTold(world: EditableWorld, words: string, act: () => void): void {
+function whenTold(world: EditableWorld, words: string, act: () => "done" | "refused"): void {
   const look = (): void => {
     const { reason = "", message = "" } = told(world);
-    if (`${reason}: ${message}`.includes(words)) act();
-    else world.timers.schedule(LOOKS_EVERY_MS, look);
+    if (!`${reason}: ${message}`.includes(words) || act() === "refused") world.timers.schedule(LOOKS_EVERY_MS, look);
   };
   look();
 }
