@@ -82,8 +82,14 @@ function endOf(assessed: Assessment, intent: CareIntent): CareEnd | undefined {
     const end = endOfDefragmentation(seen, intent);
     if (end !== undefined) return end;
   } else if (etcdMembership.kind === "known") return { reason: "Disarmed", message: "No member of etcd tells of an alarm any more." };
-  if (seen.now <= deadline) return undefined;
+  if (seen.now <= deadline || mayStillArrive(seen, intent)) return undefined;
   return { reason: "NotSeen", message: `Nothing was seen of what ${machine} was asked to do (${what}) by its deadline.` };
+}
+
+/** What this process asked for later than whoever wrote the intent, and nobody answered, is waited for as long as if the intent were its own. */
+function mayStillArrive(seen: Observed, { what, machine, at }: CareIntent): boolean {
+  const sent = what === "Defragment" ? seen.sent.get(rememberedAs(defragmentMember, machine)) : undefined;
+  return sent?.outcome === "unknown" && sent.at >= at && seen.now <= sent.at + DEFRAGMENT_MS;
 }
 
 function endOfDefragmentation(seen: Observed, { machine, at, dbSizeBytes = 0 }: CareIntent): CareEnd | undefined {
