@@ -32,7 +32,7 @@ function waiting(object: ToldObject): readonly { readonly type: string; readonly
 
 /** It waits for a member of etcd that is no machine's: that is named by its id. */
 function namesMember(message: string): boolean {
-  return /\bmember .*\b[0-9a-f]{16}\b.* belongs to no machine/i.test(message);
+  return /\bmember .*\b[0-9a-f]{16}\b.* belongs to no machine|no machine that answers has member [0-9a-f]{16}\b/i.test(message);
 }
 
 /** Machines that give a reason to wait: no ready node, an alarm of etcd, on their way out, or with an open effect. */
