@@ -70,20 +70,6 @@ const isFullOfContent = befalls("content reaches the quota, and a person deletes
   });
 });
 
-/** A person asks for a larger quota instead, which is in force where a member has booted. */
-const isOutgrown = befalls("content reaches the quota, and a person asks for a larger one when that is told", (world) => {
-  databaseOf(world)?.fill(0.99);
-  world.stage.alarmedSince = world.now();
-  whenTold(world, "would free nothing", () => {
-    world.trace("a person asks for a larger quota");
-    // Beneath an alarm of wrong data none is booted.
-    if (told(world).message?.includes("alarm disarm") === true) databaseOf(world)?.disarm();
-    const extraArgs = { "quota-backend-bytes": String(4 * 2 ** 30) };
-    void world.edit({ controlPlanePatches: [{ cluster: { etcd: { extraArgs } } }] });
-    return "done";
-  });
-});
-
 /** Where no majority of those that answer has the same data, a person is told, and brings the right ones. */
 function isWrong(who: "a follower" | "the leader"): Step {
   return befalls(`${who} has other data than the others`, (world) => {
@@ -174,10 +160,10 @@ export const maintenance: Workload = {
     "etcd's files become full or fragmented, data differ, a stranger joins, a person asks for a defragmentation: alarms go, or a person is told",
   choose: (random) => ({ ...chooseScenario(random, { controlPlanes: [3], workers: [0, 1], spares: 1 }), hasBackups: "controllers" }),
   steps: (_scenario, random) => {
-    const all = [isFragmented, isFull, isFullOfContent, isOutgrown, isWrong("a follower"), isWrong("the leader"), isAskedFor(), isJoined()];
+    const all = [isFragmented, isFull, isFullOfContent, isWrong("a follower"), isWrong("the leader"), isAskedFor(), isJoined()];
     const drawn = Array.from({ length: 3 }, () => all.splice(Math.floor(random.fraction() * all.length), 1)).flat();
     return [backsUp(pick(["preferred", "required"], random)), ...drawn];
   },
-  effects: ["K2", "K5", "K6", "T3", "T7", "T8", "T11", "T12", "T13"],
+  effects: ["K2", "K5", "K6", "T7", "T8", "T11", "T12", "T13"],
   troubles: BACKUP_TROUBLES,
 };
