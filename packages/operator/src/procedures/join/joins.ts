@@ -45,9 +45,7 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   const own = memberOf(seen, view.members, facts, machineFact(facts, name) ?? machine.declared)?.id;
   const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own);
   if (away.length === 0) return own === undefined ? evenForLong(seen, facts, view, name) : undefined;
-  const unknown = away.filter(
-    ({ id, machine: shownBy }) => shownBy === undefined && facts.machines.every(({ memberId }) => memberId !== id),
-  );
+  const unknown = away.filter((voter) => isNobodys(facts, voter));
   // etcd calls its members by host name; what is listed, and what is told elsewhere, are machines.
   const machineOf = (voter: EtcdVoter): MachineName =>
     voter.machine ?? facts.machines.find(({ memberId }) => memberId === voter.id)?.name ?? voter.name;
@@ -62,6 +60,11 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map(machineOf).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
 }
 
+/** No machine that answers shows the member as its own, and the record knows it of none. */
+function isNobodys(facts: ClusterFacts, { id, machine }: EtcdVoter): boolean {
+  return machine === undefined && facts.machines.every(({ memberId }) => memberId !== id);
+}
+
 /**
  * What a person can do where voters that belong to no machine count as missing, and may well vote: a member list is read from a quorum, and here is one. What is certainly gone
  * is the former member of a machine that was wiped; without it those that are seen are enough. Empty where that is not the case.
@@ -72,9 +75,7 @@ function beyondSight(seen: Observed, facts: ClusterFacts, { counted }: EtcdDoubt
   if (counted === undefined || fact === undefined || look.kind !== "maintenance" || compareIdentity(facts, fact, look) !== "same")
     return "";
   const own = memberOf(seen, counted.members, facts, fact);
-  const unseen = counted.voters.filter(
-    ({ id, machine }) => machine === undefined && id !== own?.id && facts.machines.every(({ memberId }) => memberId !== id),
-  );
+  const unseen = counted.voters.filter((voter) => voter.id !== own?.id && isNobodys(facts, voter));
   if (own === undefined || unseen.length === 0) return "";
   const named = unseen.map(({ id, name }) => (name === "" ? id : `${name} (${id})`)).join(", ");
   return ` No machine that is known has ${named}, so nobody sees whether it votes. The former member of ${declared.name}, which was wiped, is certainly gone: remove it with talosctl etcd remove-member ${own.id}.`;
