@@ -4,18 +4,12 @@ import type { TalosCluster } from "@talos-operator/api";
 import { annotations } from "@talos-operator/api";
 import type { EtcdDatabase } from "@talos-operator/simulator";
 import { Interruption } from "./interruption.ts";
+import { databaseOf, healed, sentTo } from "./full-etcd.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 import { watchQuorum } from "./watch-quorum.ts";
 
 const at = (...numbers: readonly number[]): readonly string[] => numbers.map((n) => `10.5.0.${n}`);
-
-function databaseOf(world: Story): EtcdDatabase {
-  const [etcd] = world.datacenter.etcdClusters();
-  const database = world.datacenter.etcdDatabase(etcd?.key ?? "");
-  assert.ok(database !== undefined);
-  return database;
-}
 
 /** A ready cluster of so many control planes. */
 function ready(count: number, story: (world: Story) => Promise<void>): Promise<void> {
@@ -29,18 +23,10 @@ function ready(count: number, story: (world: Story) => Promise<void>): Promise<v
   });
 }
 
-const sentTo = (world: Story, call: string): readonly string[] => world.sent.filter((one) => one.startsWith(call));
-
 function leaderOf(world: Story): string {
   const [etcd] = world.datacenter.etcdClusters();
   const leader = etcd?.members.find(({ id }) => id === etcd.leader);
   return new URL(leader?.peerUrl ?? "").hostname;
-}
-
-async function healed(world: Story): Promise<void> {
-  const database = databaseOf(world);
-  await world.until("the alarm is gone", async () => database.alarms().length === 0, 1_800);
-  await world.untilReady();
 }
 
 describe("an etcd that is full", () => {

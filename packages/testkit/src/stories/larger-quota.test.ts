@@ -2,19 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { annotations } from "@talos-operator/api";
-import type { EtcdDatabase } from "@talos-operator/simulator";
+import { databaseOf, healed, sentTo } from "./full-etcd.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
 const at = (...numbers: readonly number[]): readonly string[] => numbers.map((n) => `10.5.0.${n}`);
 const demo = { namespace: "default", name: "demo" };
-
-function databaseOf(world: Story): EtcdDatabase {
-  const [etcd] = world.datacenter.etcdClusters();
-  const database = world.datacenter.etcdDatabase(etcd?.key ?? "");
-  assert.ok(database !== undefined);
-  return database;
-}
 
 function ready(count: number, story: (world: Story) => Promise<void>): Promise<void> {
   return tell({}, async (world) => {
@@ -27,7 +20,6 @@ function ready(count: number, story: (world: Story) => Promise<void>): Promise<v
     await story(world);
   });
 }
-const sentTo = (world: Story, call: string): readonly string[] => world.sent.filter((one) => one.startsWith(call));
 const quota = (bytes: number): object => ({ cluster: { etcd: { extraArgs: { "quota-backend-bytes": String(bytes) } } } });
 const GIB = 1_073_741_824;
 const patched = (world: Story, ...configPatches: readonly object[]): Promise<unknown> =>
@@ -37,11 +29,6 @@ const patched = (world: Story, ...configPatches: readonly object[]): Promise<unk
 async function full(world: Story, share = 0.99): Promise<void> {
   databaseOf(world).fill(share);
   await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
-}
-async function healed(world: Story, seconds = 1_800): Promise<void> {
-  const database = databaseOf(world);
-  await world.until("the alarm is gone", async () => database.alarms().length === 0, seconds);
-  await world.untilReady();
 }
 const told = async (world: Story): Promise<string> => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "";
 const pause = (world: Story, name: string, value: string | null): Promise<unknown> =>
