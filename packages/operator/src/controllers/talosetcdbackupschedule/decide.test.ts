@@ -351,6 +351,14 @@ describe("backups that were taken before a risk, with the store of a schedule", 
     assert.deepEqual(of([daysAgo(1), beforeRisk(2), beforeRisk(3), beforeRisk(6)], { retention: 1 }), []);
     assert.deepEqual(of([beforeRisk(6), beforeRisk(8)], { retention: 5 }), ["20260102"]);
   });
+  test("outlive the week as the newest of all that is stored, and as the newest that was proved", () => {
+    const unproved = { conditions: [condition("Ready", "True", "BackupSucceeded"), condition("Proved", "False", "ProofFailed")] };
+    assert.deepEqual(of([beforeRisk(9), beforeRisk(8)]), ["20260101"]);
+    assert.deepEqual(of([beforeRisk(8), daysAgo(9)]), []);
+    assert.deepEqual(of([daysAgo(2), beforeRisk(8)]), ["20260102"]);
+    assert.deepEqual(of([daysAgo(2, "stored", unproved), beforeRisk(8), beforeRisk(9)]), ["20260101"]);
+    assert.deepEqual(of([beforeRisk(8, "stored", unproved), beforeRisk(9, "stored", unproved)]), ["20260101"]);
+  });
   test("push out none of its own, and stand for none of them", () => {
     const own = [1, 2, 3, 4, 5].map((days) => daysAgo(days));
     assert.deepEqual(of([beforeRisk(0.5), ...own]), []);

@@ -30,14 +30,18 @@ import { dueAt, slotTime } from "../talosetcdbackup/slot.ts";
 import type { FiringTimes, ReadSchedule } from "./cron.ts";
 import { firingOf } from "./firing.ts";
 import { expired } from "./retention.ts";
+import type { KeptBackup, RetentionRules } from "./retention.ts";
 
 /** Backups whose times say how long one takes. */
 const MEASURED = 3;
 
 const DAY_MS = 86_400_000;
 
-/** A backup that was taken before a risk is kept for so long, whatever the rules of retention say. Milliseconds. */
+/** A backup that was taken before a risk is kept for so long, whatever the schedule's rules say. Milliseconds. */
 const BEFORE_RISK_KEPT_MS = 7 * DAY_MS;
+
+/** Of all that is stored, the schedule's own among it: the newest one, and the newest that was proved, outlive the week. */
+const BEFORE_RISK_RULES: RetentionRules = { count: 1, daily: 0, weekly: 0, monthly: 0, forMs: BEFORE_RISK_KEPT_MS };
 
 /** Longest sleep: a clock that is set is noticed by then. Milliseconds. */
 const LONGEST_SLEEP_MS = 300_000;
@@ -301,33 +305,34 @@ function removable({ schedule, now }: ScheduleSeen, own: Own): readonly TalosEtc
     const asked = metadata.annotations?.[annotations.proveNow];
     return asked !== undefined && asked.slice(0, 256) !== status?.provedNow;
   };
-  const gone = new Set(
-    expired(
-      own.stored.map((backup) => ({
-        name: backup.metadata.name,
-        at: dueAt(backup),
-        isProved: wasProved(backup),
-        isHeld: backup.status?.run !== undefined || backup.spec.retention?.keep === true || isAsked(backup),
-      })),
-      rules,
-      now,
-    ),
-  );
+  const seenByRules = (backup: TalosEtcdBackup): KeptBackup => ({
+    name: backup.metadata.name,
+    at: dueAt(backup),
+    isProved: wasProved(backup),
+    isHeld: backup.status?.run !== undefined || backup.spec.retention?.keep === true || isAsked(backup),
+  });
+  const aside = own.beforeRisk.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const asideStored = aside.filter(({ status }) => isStored(status));
+  const gone = new Set(expired(own.stored.map(seenByRules), rules, now));
+  const asideGone = new Set(expired([...own.stored, ...asideStored].map(seenByRules), BEFORE_RISK_RULES, now));
   // A deletion waits for its run no longer than ten minutes: bytes of more than can be worked on would stay behind.
   const going = [...own.all, ...own.beforeRisk].filter(
     ({ metadata, status }) => metadata.deletionTimestamp !== undefined && isStored(status),
   ).length;
-  const aside = own.beforeRisk.filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.retention?.keep !== true);
+  const unwanted = aside.filter(({ spec }) => spec.retention?.keep !== true);
   const isOver = (backup: TalosEtcdBackup): boolean =>
     backup.status?.run === undefined && !isAsked(backup) && now - dueAt(backup) >= BEFORE_RISK_KEPT_MS;
   return [
-    ...[...own.stored.filter(({ metadata }) => gone.has(metadata.name)), ...aside.filter(({ status }) => isStored(status)).filter(isOver)]
+    ...[
+      ...own.stored.filter(({ metadata }) => gone.has(metadata.name)),
+      ...asideStored.filter(({ metadata }) => asideGone.has(metadata.name)),
+    ]
       .toReversed()
       .slice(0, Math.max(0, RUNS_AT_ONCE - going)),
     ...own.failed.slice(Math.max(1, retention)).filter(({ spec }) => spec.retention?.keep !== true),
     // Of those that failed the newest says why; one that was never begun has ended with what it was for.
-    ...aside.filter(({ status }) => hasFailed(status)).filter((backup, index) => index > 0 || isOver(backup)),
-    ...aside.filter(({ status }) => !isStored(status) && !hasFailed(status)).filter(isOver),
+    ...unwanted.filter(({ status }) => hasFailed(status)).filter((backup, index) => index > 0 || isOver(backup)),
+    ...unwanted.filter(({ status }) => !isStored(status) && !hasFailed(status)).filter(isOver),
   ];
 }
 

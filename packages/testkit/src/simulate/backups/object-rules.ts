@@ -1,5 +1,5 @@
 import type { ClusterRecord, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
-import { controllerOf, findCondition, isConditionTrue } from "@talos-operator/api";
+import { controllerOf, findCondition, isConditionTrue, labels } from "@talos-operator/api";
 import type { BackupFacts } from "@talos-operator/backup";
 import type { BackupRunRequest } from "@talos-operator/operator";
 import type { Report } from "../invariants.ts";
@@ -17,6 +17,12 @@ export interface BackupObjectRulesInput {
 
 /** Workers at once. */
 const MOST_RUNS = 2;
+
+/** What was stored before a risk is kept for a week. Milliseconds. */
+const BEFORE_RISK_KEPT_MS = 7 * 86_400_000;
+
+/** The clock of an operator may be ahead by so much. Milliseconds. */
+const CLOCKS_DIFFER_MS = 6 * 3_600_000;
 
 /** Watches what is said and done about backups, with eyes of its own. */
 export interface BackupObjectRules {
@@ -86,8 +92,17 @@ export function createBackupObjectRules({ objects, report, now, onReady, changed
       (one) => one.metadata.uid !== uid && controllerOf(one.metadata)?.uid === owner.uid && one.metadata.deletionTimestamp === undefined,
     );
     const stored = left.filter((one) => one.status?.filename !== undefined);
-    const most = schedule.spec.retention ?? 5;
-    if (stored.length < most) report("S27", `${metadata.name} is let go, and ${stored.length} of ${most} are left`);
+    // Those of before a risk go by their age alone, and stand for none of the schedule's.
+    if (isBeforeRisk(backup)) {
+      const ageMs = now() - Date.parse(metadata.creationTimestamp ?? "");
+      if (ageMs < BEFORE_RISK_KEPT_MS - CLOCKS_DIFFER_MS)
+        report("S27", `${metadata.name}, from before a risk, is let go after ${ageMs} ms`);
+      if (stored.length === 0) report("S27", `${metadata.name} is let go, and it was the last one`);
+    } else {
+      const most = schedule.spec.retention ?? 5;
+      const own = stored.filter((one) => !isBeforeRisk(one));
+      if (own.length < most) report("S27", `${metadata.name} is let go, and ${own.length} of ${most} are left`);
+    }
     const isProved = isConditionTrue(status.conditions, "Proved");
     if (isProved && !stored.some((one) => isConditionTrue(one.status?.conditions, "Proved")))
       report("S27", `${metadata.name} is let go, and it was the last one that was proved`);
@@ -114,6 +129,10 @@ export function createBackupObjectRules({ objects, report, now, onReady, changed
         report("S18", `${run.name} takes a snapshot while ${record.spec.openControlPlaneIntent.machine.name} is disturbed`);
     },
   };
+}
+
+function isBeforeRisk({ metadata }: TalosEtcdBackup): boolean {
+  return metadata.labels?.[labels.beforeRisk] !== undefined;
 }
 
 /** What a status says of the stored bytes; `undefined` where it leaves something out. */
