@@ -28,7 +28,10 @@ export function awaitedAnswers(
   cluster: AnswersAwaited,
 ): readonly Told[] {
   const pools = new Set(
-    [...seen.machines, ...seen.former].filter(({ declared }) => toChange.has(declared.name)).map(({ declared }) => declared.owner.name),
+    [...seen.machines, ...seen.former].flatMap(({ declared: { name, owner } }) =>
+      // A control plane may have the name of a pool.
+      toChange.has(name) && owner.kind === "TalosWorker" ? [owner.name] : [],
+    ),
   );
   const objects = [...seen.workers.filter(({ metadata }) => pools.has(metadata.name)), ...others];
   const silent = toChange.size === 0 ? [] : objects.filter((object) => !hasAnswered(object));

@@ -119,7 +119,8 @@ export function createBrain(options: BrainOptions): Brain {
     session.setPace(isSettled ? "settled" : "eager", new Set(cluster.facts?.intents.map(({ machine }) => machine)));
     if (!decision.actions.some(({ kind }) => kind === "AddFinalizer" || kind === "CreateBundle")) session.watchPutOff();
 
-    if (stored !== undefined && toChange.size > 0) {
+    if (toChange.size === 0) cluster.answersAwaitedSince = undefined;
+    else if (stored !== undefined) {
       // Whoever reads "ready" now reads it of machines that are being changed.
       const isTold = hasAnswered(stored) || (await tellStart(stored, seen, decision, cluster.facts, statuses, context.log));
       const composing = options.parentsOf(stored, pools);

@@ -1,10 +1,12 @@
 // What GitOps tools read: while machines of an object are changed it is never finished, and an edit is answered before the first call.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { annotations } from "@talos-operator/api";
 import { kstatus } from "@talos-operator/operator/testing";
 import type { ReadObject } from "@talos-operator/operator/testing";
 import type { KubeTransport } from "@talos-operator/ports";
 import { flatCluster, tellComposition } from "./composition.ts";
+import { sentTo } from "./full-etcd.ts";
 import { watchFinished } from "./finished.ts";
 import type { CalledFinished } from "./finished.ts";
 import { apply, assertQuiet } from "./quiet.ts";
@@ -44,7 +46,7 @@ function tellFinished(
   story: (world: Story, slow: SlowStatuses, found: readonly CalledFinished[]) => Promise<void>,
 ): Promise<void> {
   const found: CalledFinished[] = [];
-  const slow: SlowStatuses = { byMs: 0, isRefused: false, isHopeless: false };
+  const slow: SlowStatuses = { byMs: 0, isRefused: false, failing: 0, isHopeless: false };
   let told: Story | undefined;
   const worldOf = (): Story => told as Story;
   const kube = (real: KubeTransport): KubeTransport => slowed(real, slow, worldOf);
@@ -68,6 +70,8 @@ interface SlowStatuses {
   isHopeless: boolean;
   /** Those of control planes are refused. */
   isRefused: boolean;
+  /** So many of those of control planes fail. */
+  failing: number;
 }
 
 function slowed(real: KubeTransport, slow: SlowStatuses, worldOf: () => Story): KubeTransport {
@@ -76,7 +80,13 @@ function slowed(real: KubeTransport, slow: SlowStatuses, worldOf: () => Story): 
     async send(request, options) {
       if (slow.byMs > 0 && /\/(talosclusters|talosworkers)\/[^/]+\/status$/.test(request.path))
         await new Promise<void>((done) => void worldOf().time.timers.schedule(slow.byMs, done));
-      if (slow.isRefused && /\/taloscontrolplanes\/[^/]+\/status$/.test(request.path)) return forbidden;
+      if (/\/taloscontrolplanes\/[^/]+\/status$/.test(request.path)) {
+        if (slow.isRefused) return forbidden;
+        if (slow.failing > 0) {
+          slow.failing -= 1;
+          return failed;
+        }
+      }
       return real.send(request, options);
     },
   };
@@ -86,6 +96,12 @@ const forbidden = {
   status: 403,
   headers: {},
   body: { kind: "Status", apiVersion: "v1", status: "Failure", reason: "Forbidden", message: "no statuses today", code: 403 },
+};
+
+const failed = {
+  status: 500,
+  headers: {},
+  body: { kind: "Status", apiVersion: "v1", status: "Failure", reason: "InternalError", message: "once more, please", code: 500 },
 };
 
 /** The same cluster, whose children a person made. */
@@ -142,6 +158,25 @@ test("a change does not wait for statuses that nobody writes", () =>
     await world.time.advance(60_000);
     slow.byMs = 0;
     await world.time.advance(60_000);
+  }));
+
+test("a change waits for statuses though one before it did so in vain", () =>
+  tellFinished("objects", async (world, slow, found) => {
+    slow.byMs = 600_000;
+    slow.isHopeless = true;
+    await edit(world, "worker", label("r1"));
+    await world.time.advance(120_000);
+    slow.byMs = 0;
+    await untilFinished(world);
+    const before = found.length;
+    assert.ok(before > 0);
+    slow.failing = 1;
+    const value = { metadata: { annotations: { [annotations.defragment]: "demo-10.5.0.1" } } };
+    await world.client.resource(kinds.controlPlane).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    await world.until("defragmented", async () => sentTo(world, "EtcdDefragment").length > 0, 300);
+    assert.equal(slow.failing, 0);
+    assert.deepEqual(found.slice(before), []);
+    await untilFinished(world);
   }));
 
 test("a change does not wait for a status that the API server refuses", () =>

@@ -13,6 +13,9 @@ export interface CalledFinished {
   readonly objects: readonly string[];
 }
 
+/** It stops a member for as long as it takes. */
+const defragments = /\/(EtcdDefragment)$/;
+
 /**
  * A dialer that reads, before each call which changes a machine, every object that contains the machine: none may read as finished by then, and each edit must
  * have been answered.
@@ -21,7 +24,7 @@ export function watchFinished(worldOf: () => Story, found: CalledFinished[]): (r
   return (real) =>
     withCalls(real, ({ address, channel }) => ({
       async unary(method, request, options) {
-        const [, name] = mutating.exec(method.path) ?? [];
+        const [, name] = mutating.exec(method.path) ?? defragments.exec(method.path) ?? [];
         if (name !== undefined) {
           const objects = await finishedObjects(worldOf(), address);
           if (objects.length > 0) found.push({ call: `${name} ${address}`, objects });
