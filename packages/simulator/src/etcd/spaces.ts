@@ -26,6 +26,8 @@ export interface EtcdDatabase {
   /** Somebody asked something of it: from then on its writes count. Before, it takes all of them. */
   readonly isWatched: boolean;
   alarms(): readonly RaisedAlarm[];
+  /** The file of a member, and how large it may grow. */
+  fileOf(memberId: string): { readonly sizeBytes: number; readonly quotaBytes: number };
   /**
    * @param bytes of key and value
    * @param options.keeps `false`: in place of a value of the same size, which stays in the history until a compaction. Default true
@@ -159,6 +161,11 @@ export class EtcdSpaces {
         return isWatched();
       },
       alarms: () => this.#settled(key)?.alarms ?? [],
+      fileOf: (memberId) => {
+        const cluster = this.#world.etcd.get(key);
+        const member = cluster === undefined ? undefined : this.#membersOf(cluster).find(({ id }) => id === memberId);
+        return { sizeBytes: sizesOf(this.#settled(key), memberId).sizeBytes, quotaBytes: member?.quotaBytes ?? quotaOf(undefined) };
+      },
       put: (bytes, { keeps = true, at } = {}) => write((space, members, leader) => put(space, members, { at: at ?? leader, bytes, keeps })),
       erase: (bytes) => write((space) => erase(space, bytes)),
       compact: () => write((space, members) => compact(space, members)),

@@ -88,3 +88,18 @@ test("of two voters neither is booted for a larger quota, and a person is told t
     assert.deepEqual(sentTo(world, "Reboot"), []);
     assert.match(await told(world), /two voters are booted by hand: stage it on demo-10\.5\.0\.1 .*docs\/runbooks/);
   }));
+
+test("a control plane whose etcd does not come back from its boot is named while the others wait for theirs", () =>
+  ready(3, async (world) => {
+    // While nobody leads nobody compares: no alarm tells that the data of one differ.
+    for (const address of at(2, 3)) world.datacenter.machine(address).setConnected(false);
+    world.datacenter.machine("10.5.0.1").corruptEtcd();
+    for (const address of at(2, 3)) world.datacenter.machine(address).setConnected(true);
+    await world.time.advance(1_000);
+    await full(world);
+    await patched(world, quota(4 * GIB));
+    await world.until("it does not come back", async () => (await told(world)).includes("etcd does not run on demo-10.5.0.1: if it stays"));
+    assert.deepEqual(sentTo(world, "Reboot"), ["Reboot 10.5.0.1"]);
+    databaseOf(world).mend();
+    await healed(world);
+  }));

@@ -40,6 +40,13 @@ export function hanging(seen: Observed, { voters }: EtcdQuorum): readonly Machin
     .map(({ declared }) => declared.name);
 }
 
+/** Control planes whose machine answers and whose etcd does not run: it is starting, or ends again and again. */
+export function notRunning(seen: Observed): readonly MachineName[] {
+  return controlPlanesOf(seen)
+    .filter(({ look }) => look.kind === "running" && look.etcd !== undefined && look.etcd.service !== "Running")
+    .map(({ declared }) => declared.name);
+}
+
 /** Its member has no vote yet: Talos promotes it when it has caught up, and until then it answers nothing but its status. */
 export function isJoining(seen: Observed, { learners }: EtcdQuorum, name: MachineName): boolean {
   const machine = controlPlanesOf(seen).find(({ declared }) => declared.name === name);

@@ -1,5 +1,5 @@
 import { etcdQuotaBytes } from "@talos-operator/talos/client";
-import { filesOf, hasRoom, leastInUse } from "../care/files.ts";
+import { filesOf, hasRoom, leastInUse, notRunning } from "../care/files.ts";
 import type { AwaitedQuota } from "../care/no-space.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig, SeenConfig } from "../../model/config.ts";
@@ -74,9 +74,13 @@ export function largerQuotaAwaited(assessed: Assessment): AwaitedQuota | undefin
       message: `the larger quota of the settings takes a boot of every control plane, and two voters are booted by hand: stage it on ${name} and the other one (talosctl patch mc --mode=staged), and reboot one after the other`,
     };
   const why = next.state.kind === "held" ? next.state.why : rollout?.waiting.get(name);
+  const [stopped] = notRunning(seen);
   return {
     kind: "waits",
-    message: `the larger quota of the settings takes a boot of every control plane, one after the other, and ${name} waits for its own${why === undefined ? "" : `: ${why}`}`,
+    message:
+      `the larger quota of the settings takes a boot of every control plane, one after the other, and ${name} waits for its own` +
+      (why === undefined ? "" : `: ${why}`) +
+      (stopped === undefined ? "" : `; etcd does not run on ${stopped}: if it stays so, its log says why (talosctl logs etcd)`),
   };
 }
 

@@ -34,7 +34,7 @@ export interface ToldMachine {
   readonly object: ToldObject | undefined;
   /** What stands at its address; `undefined` where nobody can say which machine is meant. */
   readonly truth: Machine | undefined;
-  /** Its member of etcd has raised an alarm, or some member has and nobody knows which. */
+  /** Its member of etcd has raised an alarm, some member has and nobody knows which, or its file has no room while some member has raised NOSPACE. */
   readonly isAlarmed: boolean;
   /** An effect on it stands open in the record: what, for example `Reset`. */
   readonly openEffect: string | undefined;
@@ -89,7 +89,14 @@ export function tellAll({ objects, datacenter, routes }: ToldInput): Told {
   const truthAt = (address: string | undefined): Machine | undefined =>
     address === undefined || moved.has(address) ? undefined : truths.get(address);
   const alarmed = new Set(
-    datacenter.etcdClusters().flatMap(({ key }) => (datacenter.etcdDatabase(key)?.alarms() ?? []).map(({ memberId }) => memberId)),
+    datacenter.etcdClusters().flatMap(({ key, members }) => {
+      const database = datacenter.etcdDatabase(key);
+      const alarms = database?.alarms() ?? [];
+      const full = alarms.some(({ alarm }) => alarm === "NOSPACE")
+        ? members.filter(({ id }) => database !== undefined && isFull(database.fileOf(id)))
+        : [];
+      return [...alarms.map(({ memberId }) => memberId), ...full.map(({ id }) => id)];
+    }),
   );
   const objectsByName = new Map(all("talosmachines").map((object) => [object.metadata?.name ?? "", object]));
   const pools = (["taloscontrolplanes", "talosworkers"] as const).flatMap((plural) =>
@@ -104,6 +111,11 @@ export function tellAll({ objects, datacenter, routes }: ToldInput): Told {
     record,
     datacenter,
   };
+}
+
+/** As full as the operator calls one that has no room. */
+function isFull({ sizeBytes, quotaBytes }: { readonly sizeBytes: number; readonly quotaBytes: number }): boolean {
+  return sizeBytes >= 0.95 * quotaBytes;
 }
 
 function machinesOf(
