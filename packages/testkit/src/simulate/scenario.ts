@@ -36,6 +36,8 @@ export interface Desired {
   readonly workers: readonly string[];
   /** `machineSpec` of all machines, beside the install disk. */
   readonly machineSpec: Readonly<Record<string, unknown>>;
+  /** Patches of control planes alone. */
+  readonly controlPlanePatches?: readonly object[];
   /** Machines get the configs in the ConfigMap {@link WRITTEN_CONFIGS}, by role. */
   readonly hasWrittenConfigs: boolean;
   /** Talos of all machines. Default: that of the scenario. */
@@ -136,10 +138,12 @@ export interface Applied {
 /** The objects that a person would apply. */
 export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(scenario)): readonly Applied[] {
   if (isComposed(scenario)) return [composedManifest(scenario, desired.replicas ?? firstReplicas(scenario))];
-  const machines = (addresses: readonly string[]): object => ({
+  const machines = (addresses: readonly string[], machineSpec: object = {}): object => ({
     machines: addresses.map((address) => ({ address })),
-    machineSpec: { installDisk: "/dev/sda", ...desired.machineSpec },
+    machineSpec: { installDisk: "/dev/sda", ...desired.machineSpec, ...machineSpec },
   });
+  const { controlPlanePatches: configPatches } = desired;
+  const ofControlPlanes = configPatches === undefined ? {} : { configPatches };
   const common = {
     version: desired.talosVersion ?? scenario.talosVersion,
     kubeVersion: scenario.kubeVersion,
@@ -152,7 +156,7 @@ export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(s
     ...common,
     ...written("controlplane"),
     endpoint: ENDPOINT,
-    metalSpec: machines(desired.controlPlanes),
+    metalSpec: machines(desired.controlPlanes, ofControlPlanes),
   };
   const worker = { ...common, ...written("worker"), metalSpec: machines(desired.workers) };
   const hasWorkers = desired.workers.length > 0;

@@ -57,7 +57,7 @@ const isFull = befalls("files reach their quota, and most of them is free", (wor
 const isFullOfContent = befalls("content reaches the quota, and a person deletes most of it when that is told", (world) => {
   databaseOf(world)?.fill(0.99);
   world.stage.alarmedSince = world.now();
-  whenTold(world, "would free nothing", () => {
+  whenTold(world, /would free nothing/, () => {
     world.trace("a person deletes objects, and compacts");
     // Beneath an alarm of wrong data nothing is deleted.
     if (told(world).message?.includes("alarm disarm") === true) databaseOf(world)?.disarm();
@@ -66,6 +66,20 @@ const isFullOfContent = befalls("content reaches the quota, and a person deletes
     databaseOf(world)?.compact();
     // What a compaction freed is told as of the next write, and without room deletes are all that is written.
     databaseOf(world)?.erase(1);
+    return "done";
+  });
+});
+
+/** A person asks for a larger quota instead, which is in force where a member has booted. */
+const isOutgrown = befalls("content reaches the quota, and a person asks for a larger one when that is told", (world) => {
+  databaseOf(world)?.fill(0.99);
+  world.stage.alarmedSince = world.now();
+  whenTold(world, /would free nothing/, () => {
+    world.trace("a person asks for a larger quota");
+    // Beneath an alarm of wrong data none is booted.
+    if (told(world).message?.includes("alarm disarm") === true) databaseOf(world)?.disarm();
+    const extraArgs = { "quota-backend-bytes": String(4 * 2 ** 30) };
+    void world.edit({ controlPlanePatches: [{ cluster: { etcd: { extraArgs } } }] });
     return "done";
   });
 });
@@ -79,7 +93,8 @@ function isWrong(who: "a follower" | "the leader"): Step {
     if (candidates.length === 0) return;
     pick(candidates, world.random).corruptEtcd();
     world.stage.alarmedSince = world.now();
-    whenTold(world, "DataCorrupt", () => {
+    // Before an alarm tells of them they may end an etcd that boots, whose log says so.
+    whenTold(world, /^DataCorrupt|its log says why/, () => {
       world.trace("a person brings every member the right data, and takes the alarms back");
       databaseOf(world)?.mend();
       databaseOf(world)?.disarm();
@@ -92,10 +107,10 @@ function isWrong(who: "a follower" | "the leader"): Step {
  * Does something once the reason or the message of `EtcdHealthy` has this in it, if it ever has: whoever takes alarms back in between does not bring the data that
  * they were raised for, and they come back.
  */
-function whenTold(world: EditableWorld, words: string, act: () => "done" | "refused"): void {
+function whenTold(world: EditableWorld, words: RegExp, act: () => "done" | "refused"): void {
   const look = (): void => {
     const { reason = "", message = "" } = told(world);
-    if (!`${reason}: ${message}`.includes(words) || act() === "refused") world.timers.schedule(LOOKS_EVERY_MS, look);
+    if (!words.test(`${reason}: ${message}`) || act() === "refused") world.timers.schedule(LOOKS_EVERY_MS, look);
   };
   look();
 }
@@ -160,10 +175,10 @@ export const maintenance: Workload = {
     "etcd's files become full or fragmented, data differ, a stranger joins, a person asks for a defragmentation: alarms go, or a person is told",
   choose: (random) => ({ ...chooseScenario(random, { controlPlanes: [3], workers: [0, 1], spares: 1 }), hasBackups: "controllers" }),
   steps: (_scenario, random) => {
-    const all = [isFragmented, isFull, isFullOfContent, isWrong("a follower"), isWrong("the leader"), isAskedFor(), isJoined()];
+    const all = [isFragmented, isFull, isFullOfContent, isOutgrown, isWrong("a follower"), isWrong("the leader"), isAskedFor(), isJoined()];
     const drawn = Array.from({ length: 3 }, () => all.splice(Math.floor(random.fraction() * all.length), 1)).flat();
     return [backsUp(pick(["preferred", "required"], random)), ...drawn];
   },
-  effects: ["K2", "K5", "K6", "T7", "T8", "T11", "T12", "T13"],
+  effects: ["K2", "K5", "K6", "T3", "T7", "T8", "T11", "T12", "T13"],
   troubles: BACKUP_TROUBLES,
 };
