@@ -1,6 +1,12 @@
+import type { TalosControlPlane } from "@talos-operator/api";
+import type { Logger } from "@talos-operator/ports";
 import { elapsedMs } from "../elapsed.ts";
 import { hasAnswered } from "../controllers/shared/kstatus.ts";
 import type { Told } from "../controllers/shared/kstatus.ts";
+import type { StatusWriter } from "../controllers/shared/status-writer.ts";
+import { tellStart } from "../report/tell.ts";
+import type { Cluster } from "./clusters.ts";
+import type { Decision } from "../model/decision.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";
 
@@ -41,4 +47,26 @@ export function awaitedAnswers(
   }
   cluster.answersAwaitedSince ??= seen.now;
   return elapsedMs(cluster.answersAwaitedSince, seen.now) < ANSWERS_WITHIN_MS ? silent : [];
+}
+
+/** What a pass is about to change. */
+interface Start {
+  readonly seen: Observed;
+  readonly decision: Decision;
+  readonly toChange: ReadonlySet<MachineName>;
+  readonly cluster: AnswersAwaited & Pick<Cluster, "facts">;
+  readonly statuses: StatusWriter<TalosControlPlane>;
+  readonly log: Logger;
+}
+
+/**
+ * Tells that something begins.
+ *
+ * @param composing what the control plane and its pools are parts of
+ * @returns whether objects still read as if nothing did, and are waited for
+ */
+export async function isUntold(controlPlane: TalosControlPlane, composing: readonly Told[], start: Start): Promise<boolean> {
+  const { seen, decision, toChange, cluster, statuses, log } = start;
+  const isTold = hasAnswered(controlPlane) || (await tellStart(controlPlane, seen, decision, cluster.facts, statuses, log));
+  return awaitedAnswers(toChange, seen, isTold ? composing : [controlPlane, ...composing], cluster).length > 0;
 }

@@ -11,12 +11,11 @@ import { LookGate } from "../looking/look-gate.ts";
 import { Turnstile } from "../looking/turnstile.ts";
 import { createAccessStore } from "../secrets/access-store.ts";
 import { createBundleStore } from "../secrets/bundle-store.ts";
-import { hasAnswered } from "../controllers/shared/kstatus.ts";
 import { commonOptions } from "../controllers/shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../controllers/shared/predicates.ts";
 import { isRefusedWrite, withRefusal } from "../controllers/shared/refused-write.ts";
 import { createStatusWriter } from "../controllers/shared/status-writer.ts";
-import { ANSWERS_AGAIN_MS, awaitedAnswers } from "./answers.ts";
+import { ANSWERS_AGAIN_MS, isUntold } from "./answers.ts";
 import { FIELD_MANAGER } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import { carryOut, isExpected } from "./carry-out.ts";
@@ -41,7 +40,7 @@ import { lookAhead } from "./look-ahead.ts";
 import { Surroundings } from "../observe/surroundings.ts";
 import { snapshotWatches } from "../disruption/snapshot-watches.ts";
 import { tellDecided } from "../report/tell-decided.ts";
-import { tell, tellHeldRecord, tellStart } from "../report/tell.ts";
+import { tell, tellHeldRecord } from "../report/tell.ts";
 import type { Decision } from "../model/decision.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Assessment } from "../model/assessment.ts";
@@ -119,14 +118,10 @@ export function createBrain(options: BrainOptions): Brain {
     session.setPace(isSettled ? "settled" : "eager", new Set(cluster.facts?.intents.map(({ machine }) => machine)));
     if (!decision.actions.some(({ kind }) => kind === "AddFinalizer" || kind === "CreateBundle")) session.watchPutOff();
 
-    if (toChange.size === 0) cluster.answersAwaitedSince = undefined;
-    else if (stored !== undefined) {
-      // Whoever reads "ready" now reads it of machines that are being changed.
-      const isTold = hasAnswered(stored) || (await tellStart(stored, seen, decision, cluster.facts, statuses, context.log));
-      const composing = options.parentsOf(stored, pools);
-      if (awaitedAnswers(toChange, seen, isTold ? composing : [stored, ...composing], cluster).length > 0)
-        return { requeueAfterMs: ANSWERS_AGAIN_MS, priority: "normal" };
-    }
+    if (stored === undefined || toChange.size === 0) cluster.answersAwaitedSince = undefined;
+    // Whoever reads "ready" now reads it of machines that are being changed.
+    else if (await isUntold(stored, options.parentsOf(stored, pools), { seen, decision, toChange, cluster, statuses, log: context.log }))
+      return { requeueAfterMs: ANSWERS_AGAIN_MS, priority: "normal" };
 
     lookAhead(assessed, cluster, bundles, context.log);
     context.note("execute");
