@@ -9,11 +9,10 @@ import type { Story } from "./story.ts";
 const at = (...numbers: readonly number[]): readonly string[] => numbers.map((n) => `10.5.0.${n}`);
 const demo = { namespace: "default", name: "demo" };
 
-function ready(count: number, story: (world: Story) => Promise<void>): Promise<void> {
+function ready(count: number, story: (world: Story) => Promise<void>, workers: readonly string[] = []): Promise<void> {
   return tell({}, async (world) => {
-    await world.client
-      .resource<TalosCluster>(kinds.cluster)
-      .create(demoCluster(at(...Array.from({ length: count }, (_, index) => index + 1))));
+    const controlPlanes = at(...Array.from({ length: count }, (_, index) => index + 1));
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(controlPlanes, workers));
     await world.start();
     await world.untilReady();
     await world.until("read", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
@@ -59,6 +58,30 @@ test("a larger quota that a machine refuses is not said to wait for its boot", (
     await world.annotate(kinds.controlPlane, annotations.retryConfig, "demo-10.5.0.1");
     await healed(world);
   }));
+
+test("a worker whose settings failed stops no control plane that boots for a larger quota, and any other change of one", () =>
+  ready(
+    3,
+    async (world) => {
+      const fault = { machine: "10.5.0.4", method: "ApplyConfiguration", effect: { kind: "error", code: 3, message: "no" } } as const;
+      world.datacenter.inject(fault);
+      const configPatches = [{ machine: { nodeLabels: { rack: "r1" } } }];
+      const spec = { worker: { metalSpec: { machineSpec: { configPatches } } } };
+      await world.client.resource(kinds.cluster).patch(demo, { type: "merge", value: { spec } });
+      const isFailed = async (): Promise<boolean> =>
+        (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.reason === "ConfigRejected";
+      await world.until("failed", isFailed, 300);
+      await full(world);
+      await patched(world, quota(4 * GIB));
+      await world.until("the alarm is gone", async () => databaseOf(world).alarms().length === 0, 1_800);
+      assert.deepEqual(sentTo(world, "Reboot"), ["Reboot 10.5.0.1", "Reboot 10.5.0.2", "Reboot 10.5.0.3"]);
+      const before = world.sent.length;
+      await patched(world, quota(4 * GIB), { machine: { nodeLabels: { rack: "r2" } } });
+      await world.time.advance(120_000);
+      assert.deepEqual(world.sent.slice(before), []);
+    },
+    at(4),
+  ));
 
 test("a control plane that is paused and lacks the larger quota is named, and boots once it is paused no more", () =>
   ready(3, async (world) => {

@@ -57,7 +57,7 @@ export function largerQuotaAwaited(assessed: Assessment): AwaitedQuota | undefin
   const next = waiting.find(({ state }) => GOES_ON.has(state.kind)) ?? waiting[0];
   if (next === undefined) return unread(seen, plans);
   const { name } = next.machine.declared;
-  const failed = configs.find(({ state }) => state.kind === "failed");
+  const failed = plans.find(({ state }) => state.kind === "failed");
   if (failed !== undefined)
     return {
       kind: "person",

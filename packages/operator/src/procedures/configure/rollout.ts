@@ -31,16 +31,20 @@ const SENT_AGAIN = "what was sent before did not come into force; it is sent aga
  * Chooses whose configuration is changed, or who is booted, next.
  *
  * Control planes first and one at a time, and only where etcd keeps its quorum without it; then workers, as far as the budget of their pool allows. While any machine has failed with the settings it should have, nobody is next; nor while one that did not keep what it was
- * sent, without a sign why, is left in peace: settings that boot a machine must not go around.
+ * sent, without a sign why, is left in peace: settings that boot a machine must not go around. A worker that failed stops no control plane whose boot brings the space that etcd
+ * waits for.
  */
 export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
   const { seen } = assessed;
-  const failed = plans.find((plan) => plan.state.kind === "failed");
-  const wanting = plans.filter((plan) => wantsEffect(seen, plan)).toSorted((a, b) => weight(a) - weight(b));
+  const failed = plans
+    .filter((plan) => plan.state.kind === "failed")
+    .toSorted((a, b) => Number(isControlPlane(b)) - Number(isControlPlane(a)));
   const choice = new Choice();
-  if (failed !== undefined) {
-    for (const plan of wanting) choice.hold(plan, `the rollout stopped at ${failed.machine.declared.name}`);
-    return choice;
+  const wanting: ConfigPlan[] = [];
+  for (const plan of plans.filter((one) => wantsEffect(seen, one)).toSorted((a, b) => weight(a) - weight(b))) {
+    const [stopping] = failed.filter((other) => isControlPlane(other) || reasonOf(assessed, plan) !== "enlarge");
+    if (stopping === undefined) wanting.push(plan);
+    else choice.hold(plan, `the rollout stopped at ${stopping.machine.declared.name}`);
   }
   const pausing = wanting.find((plan) => plan.state.kind === "change" && isPausing(seen, plan));
   if (pausing !== undefined) {
