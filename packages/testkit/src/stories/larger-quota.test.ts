@@ -54,6 +54,7 @@ test("a larger quota that a machine refuses is not said to wait for its boot", (
     await patched(world, quota(4 * GIB));
     await world.time.advance(300_000);
     assert.match(await told(world), /stopped at demo-10\.5\.0\.1: see the condition ConfigUpToDate\. .*docs\/runbooks/);
+    assert.deepEqual(sentTo(world, "Reboot"), [], "the others are not booted past it");
     refusal.remove();
     await world.annotate(kinds.controlPlane, annotations.retryConfig, "demo-10.5.0.1");
     await healed(world);
