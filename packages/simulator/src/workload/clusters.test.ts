@@ -287,6 +287,14 @@ test("closing the datacenter closes the API", async () => {
   assert.equal(fake.asked.at(-1), "close");
 });
 
+test("closing the datacenter waits for no write that its API refuses", async () => {
+  const fake = fakeApi(Number.POSITIVE_INFINITY);
+  const world = await cluster(fake.api);
+  await world.time.advance(10_000);
+  await world.datacenter.close();
+  assert.equal(fake.asked.at(-1), "close");
+});
+
 test("a kubelet that rotates its serving certificate asks for one at each start, as its Node; others ask for none", async () => {
   const { api, posted } = withRequests(fakeApi());
   const world = await cluster(api);

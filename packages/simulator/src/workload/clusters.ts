@@ -42,6 +42,7 @@ export class WorkloadClusters {
   readonly #graceTimers = new Set<ScheduledTimer>();
   /** Kubelets whose silence nobody could write down, because their API was away when the grace period ended. */
   readonly #unjudged = new Map<Machine, Cell>();
+  readonly #closing = new AbortController();
 
   constructor(world: World, api: WorkloadApi | undefined) {
     this.#world = world;
@@ -146,6 +147,7 @@ export class WorkloadClusters {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     for (const timer of this.#graceTimers) timer.cancel();
     for (const entry of this.#entries.values()) {
       entry.kubelets?.close();
@@ -316,11 +318,13 @@ export class WorkloadClusters {
 
   /** A kubelet goes on trying until it succeeds, and so do we: every second, until the datacenter closes. */
   async #untilDone(work: () => Promise<void>): Promise<void> {
+    let isAgain = false;
     while (!this.#world.isClosed) {
       try {
+        if (isAgain) await this.#world.timers.sleep(retryMs, this.#closing.signal);
         return await work();
       } catch {
-        await this.#world.timers.sleep(retryMs);
+        isAgain = true;
       }
     }
   }
