@@ -36,13 +36,11 @@ const SENT_AGAIN = "what was sent before did not come into force; it is sent aga
  */
 export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: readonly ConfigPlan[]): Rollout {
   const { seen } = assessed;
-  const failed = plans
-    .filter((plan) => plan.state.kind === "failed")
-    .toSorted((a, b) => Number(isControlPlane(b)) - Number(isControlPlane(a)));
+  const failed = plans.filter((plan) => plan.state.kind === "failed");
   const choice = new Choice();
   const wanting: ConfigPlan[] = [];
   for (const plan of plans.filter((one) => wantsEffect(seen, one)).toSorted((a, b) => weight(a) - weight(b))) {
-    const [stopping] = failed.filter((other) => isControlPlane(other) || reasonOf(assessed, plan) !== "enlarge");
+    const stopping = failed.find((other) => isControlPlane(other) || reasonOf(assessed, plan) !== "enlarge");
     if (stopping === undefined) wanting.push(plan);
     else choice.hold(plan, `the rollout stopped at ${stopping.machine.declared.name}`);
   }
