@@ -79,14 +79,14 @@ describe("what was begun on a member of etcd", () => {
       { now: NOW + 599_000, ...answered(NOW - 1_000, "unknown") },
     ],
     [
-      "is let go when that can arrive no more",
+      "is closed when that can arrive no more",
       "Defragment",
       undefined,
       "NotSeen",
       { now: NOW + 599_001, ...answered(NOW - 1_000, "unknown") },
     ],
     [
-      "is let go after its deadline when it was refused",
+      "is closed after its deadline when it was refused",
       "Defragment",
       undefined,
       "NotSeen",

@@ -96,16 +96,16 @@ export function createBackupObjectRules({ objects, report, now, onReady, changed
     if (isBeforeRisk(backup)) {
       const ageMs = now() - Date.parse(metadata.creationTimestamp ?? "");
       if (ageMs < BEFORE_RISK_KEPT_MS - CLOCKS_DIFFER_MS)
-        report("S27", `${metadata.name}, from before a risk, is let go after ${ageMs} ms`);
-      if (stored.length === 0) report("S27", `${metadata.name} is let go, and it was the last one`);
+        report("S27", `${metadata.name}, from before a risk, is removed after ${ageMs} ms`);
+      if (stored.length === 0) report("S27", `${metadata.name} is removed, and it was the last one`);
     } else {
       const most = schedule.spec.retention ?? 5;
       const own = stored.filter((one) => !isBeforeRisk(one));
-      if (own.length < most) report("S27", `${metadata.name} is let go, and ${own.length} of ${most} are left`);
+      if (own.length < most) report("S27", `${metadata.name} is removed, and ${own.length} of ${most} are left`);
     }
     const isProved = isConditionTrue(status.conditions, "Proved");
     if (isProved && !stored.some((one) => isConditionTrue(one.status?.conditions, "Proved")))
-      report("S27", `${metadata.name} is let go, and it was the last one that was proved`);
+      report("S27", `${metadata.name} is removed, and it was the last one that was proved`);
   };
 
   return {
