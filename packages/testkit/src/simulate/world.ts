@@ -1,5 +1,5 @@
 import { crds, type CustomResourceDefinition } from "@talos-operator/api";
-import { createApiServer, createMemoryStore, type Store, type StoreContent } from "@talos-operator/apiserver";
+import { createApiServer, type Store, type StoreContent } from "@talos-operator/apiserver";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { KubeTransport, RandomSource } from "@talos-operator/ports";
@@ -12,6 +12,7 @@ import {
   type Timings,
 } from "@talos-operator/simulator";
 import { copiedStore } from "../world/copied-store.ts";
+import { storedCrds } from "../world/stored-crds.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import { createAddons } from "./addons/index.ts";
@@ -114,20 +115,8 @@ const quickTimings: Timings = {
   callMs: realisticTimings.callMs,
 };
 
-/** The CRDs, stored and checked once for all worlds of this process. */
-let withCrds: Promise<StoreContent> | undefined;
-
-async function storeCrds(): Promise<StoreContent> {
-  const time = createVirtualTime();
-  const store = createMemoryStore();
-  const api = await createApiServer({ store, clock: time.clock, timers: time.timers, random: createSeededRandom(0) });
-  const transport = api.transport({ name: "system:simulation", groups: ["system:masters"] });
-  for (const crd of crds.map(withLaterField)) await createObject(transport, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd);
-  await time.settle();
-  const content = store.load();
-  api.close();
-  return content;
-}
+/** The kinds of every world. */
+const installed = crds.map(withLaterField);
 
 /** The CRD that a newer release left behind: it knows a field more than this one. */
 function withLaterField(crd: CustomResourceDefinition): CustomResourceDefinition {
@@ -159,8 +148,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   // Timers go on as they are when everybody's clock is set.
   const clock = { now: () => time.now() + aheadMs };
   const ports = { clock, timers: time.timers };
-  withCrds ??= storeCrds();
-  const store = copiedStore(from?.objects ?? (await withCrds));
+  const store = copiedStore(from?.objects ?? (await storedCrds(installed)));
   const api = await createApiServer({ store, ...ports, random: stream(2) });
   const truth = api.transport({ name: "system:simulation", groups: ["system:masters"] });
   const client = createKubeClient(truth);

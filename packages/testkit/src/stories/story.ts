@@ -1,7 +1,7 @@
 import { controlPlaneVirtualSharedIPResource, crds, networkNamespaceResource } from "@talos-operator/api";
 import type { CustomResourceDefinition } from "@talos-operator/api";
 import type { Condition, TalosCluster } from "@talos-operator/api";
-import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
+import { createApiServer } from "@talos-operator/apiserver";
 import { createKubeClient, eventType } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject, MetricsRegistry, ResourceType } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
@@ -23,6 +23,7 @@ import { crdType, ours, secretType } from "../world/kinds.ts";
 import { grantPermissions, operatorAccount } from "../world/operator-account.ts";
 import type { RecordedWorld } from "../world/recorded-world.ts";
 import { rerouted } from "../world/rerouted.ts";
+import { storedCrds } from "../world/stored-crds.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import { cutBy, diesWithItsCall } from "../world/dies-with-its-call.ts";
 import { withCalls } from "../world/with-calls.ts";
@@ -163,7 +164,8 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   const random = (n: number): RandomSource => createSeededRandom(from === undefined ? n : n + 1_000);
   const ports = { clock: time.clock, timers: time.timers };
   const keys = createValueKeys(random(1));
-  const store = from === undefined ? createMemoryStore() : copiedStore(from.objects);
+  const installed = options.crds ?? crds;
+  const store = copiedStore(from === undefined ? await storedCrds(installed) : from.objects);
   const api = await createApiServer({ store, ...ports, random: random(2) });
   const truth = api.transport({ name: "story", groups: ["system:masters"] });
   const client = createKubeClient(truth);
@@ -197,7 +199,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       else if (event.code === 0) effects.push(call);
     },
   });
-  for (const crd of options.crds ?? crds) await client.resource(crdType).create(crd);
+  if (from !== undefined) for (const crd of installed) await client.resource(crdType).create(crd);
   let running: { readonly stop: AbortController; readonly done: Promise<void>; readonly life: Life } | undefined;
   let starts = 0;
   const broken: string[] = [];
