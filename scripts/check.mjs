@@ -86,4 +86,6 @@ while (played < tests.length && Date.now() - began < TESTS_MS) {
   played += next.length;
 }
 if (played < tests.length)
-  process.stdout.write(`${tests.length - played} test files further away were not played in time: npm test plays all.\n`);
+  process.stdout.write(
+    `${tests.length - played} test files further away were not played in time: npm test and npm run test:stories play all.\n`,
+  );

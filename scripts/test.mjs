@@ -1,4 +1,5 @@
-// Runs every test that needs only Node. `npm test -- <file>...` runs those files, each in a process of its own.
+// `npm test` runs what needs only Node and ends within minutes; `npm run test:stories` the stories, in which clusters are made, changed and upgraded from their
+// first to their last step, and which take several times as long. `npm test -- <file>...` runs those files, each in a process of its own.
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -8,13 +9,22 @@ import { pathToFileURL } from "node:url";
 /** Loading the sources costs a process up to half a second: a process for each file would spend a third of all time on that. */
 const PROCESSES = 24;
 
-const asked = process.argv.slice(2);
-const files = asked.length > 0 ? asked : globSync("{packages/*/{src,scripts},scripts,test}/**/*.test.{ts,mjs}").toSorted();
+const STORIES = "packages/testkit/src/stories/";
+
+const given = process.argv.slice(2);
+const wantsStories = given[0] === "--stories";
+const asked = wantsStories ? given.slice(1) : given;
+const files = asked.length > 0 ? asked : found().toSorted();
 if (files.length === 0) {
   process.stderr.write("No test file found.\n");
   process.exit(1);
 }
 const folder = mkdtempSync(join(tmpdir(), "talos-operator-tests-"));
+
+function found() {
+  if (wantsStories) return globSync(`${STORIES}**/*.test.ts`);
+  return globSync("{packages/*/{src,scripts},scripts,test}/**/*.test.{ts,mjs}").filter((file) => !file.startsWith(STORIES));
+}
 
 /** Deals the files out: what is slow stands side by side in a folder, so neighbours go to different processes. */
 function dealt(all) {
