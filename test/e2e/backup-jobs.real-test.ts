@@ -18,7 +18,7 @@ import { must, run, tool } from "./processes.ts";
 
 const PREFIX = "talos-operator-etcd-backups/default";
 /** A try that failed is repeated after 30 s, and waits for those of other backups: ten runs, one after the other, each with a process of its own. */
-const READY_WITHIN = "--timeout=300s";
+const READY_WITHIN = "--timeout=480s";
 
 /** Where a worker is killed: by the requests that it makes, of which the store did the last one or did not. */
 const moments: Readonly<Record<string, (request: StoreRequest) => boolean>> = {
@@ -92,23 +92,19 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
   const attemptOf = (name: string, index: number): string =>
     (JSON.parse(runsOf(name)[index]?.files["task.json"] ?? "{}") as { attempt?: string }).attempt ?? "";
   const leavesNothing = (): Promise<void> =>
-    until(
-      "no Job, no pod and no Secret of a run is left",
-      async () => {
-        const left = await world.kubectl(
-          "get",
-          "jobs,pods,secrets",
-          "-n",
-          NAMESPACE,
-          "-l",
-          "talos-operator.dev/component=backup",
-          "-o",
-          "name",
-        );
-        return left.trim() === "";
-      },
-      60_000,
-    );
+    until("no Job, no pod and no Secret of a run is left", async () => {
+      const left = await world.kubectl(
+        "get",
+        "jobs,pods,secrets",
+        "-n",
+        NAMESPACE,
+        "-l",
+        "talos-operator.dev/component=backup",
+        "-o",
+        "name",
+      );
+      return left.trim() === "";
+    });
   /** The plain snapshot of what is stored, restored by genuine etcdutl. */
   const restores = async (name: string, chunks: AsyncIterable<Uint8Array>): Promise<void> => {
     const status = await statusOf(name);
@@ -185,7 +181,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
         assert.ok(worker !== undefined);
         killed.set(name, { uploads: world.store.openUploads().length });
         worker.child.kill("SIGKILL");
-        await until("its end is told", () => worker.hasEnded, 30_000);
+        await until("its end is told", () => worker.hasEnded);
       });
     const names = Object.keys(moments);
     await world.apply(...names.map((name) => backup(name)));
@@ -208,12 +204,12 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
   it("an operator that is killed in the middle finds its worker again, at work or done", async () => {
     const first = async (release: () => void): Promise<void> => {
       world.startManager();
-      await until("the next operator leads", () => (world.logs().match(/Became leader/g)?.length ?? 0) >= 2, 60_000);
+      await until("the next operator leads", () => (world.logs().match(/Became leader/g)?.length ?? 0) >= 2);
       release();
     };
     const second = async (release: () => void): Promise<void> => {
       release();
-      await until("the worker told its result to nobody", () => runsOf("operator-killed-done")[0]?.hasEnded === true, 60_000);
+      await until("the worker told its result to nobody", () => runsOf("operator-killed-done")[0]?.hasEnded === true);
       world.startManager();
     };
     for (const [name, goesOn] of [
@@ -228,7 +224,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
         await held.promise;
       });
       await world.apply(backup(name));
-      await until("it is at work", () => isAtWork, 60_000);
+      await until("it is at work", () => isAtWork);
       await world.killManager();
       await goesOn(held.resolve);
       await becomesReady(name);
@@ -282,13 +278,10 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     const proved = await conditionOf("plain", "Proved");
     assert.deepEqual([proved?.status, proved?.reason], ["False", "ProofFailed"]);
     assert.match(proved?.message ?? "", /is not what was stored: the SHA-256/);
-    await until(
-      "the event is there",
-      async () =>
-        (await world.kubectl("get", "events", "-o", "custom-columns=O:.regarding.name,N:.involvedObject.name,R:.reason")).includes(
-          "ProofFailed",
-        ),
-      30_000,
+    await until("the event is there", async () =>
+      (await world.kubectl("get", "events", "-o", "custom-columns=O:.regarding.name,N:.involvedObject.name,R:.reason")).includes(
+        "ProofFailed",
+      ),
     );
   });
 
@@ -324,10 +317,8 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
       });
       await world.apply(backup("tls-unknown", at(undefined)), backup("tls-other", at(other.certificate)));
       for (const untrusted of ["tls-unknown", "tls-other"])
-        await until(
-          `${untrusted} names the certificate`,
-          async () => /certificate is not trusted: name its CA in caBundle/.test((await conditionOf(untrusted, "Ready"))?.message ?? ""),
-          150_000,
+        await until(`${untrusted} names the certificate`, async () =>
+          /certificate is not trusted: name its CA in caBundle/.test((await conditionOf(untrusted, "Ready"))?.message ?? ""),
         );
       assert.deepEqual(store.objects(), []);
       await world.kubectl("delete", "teb", "tls-unknown", "tls-other");
@@ -383,7 +374,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
   async function proveNow(name: string): Promise<void> {
     const value = `${performance.now()}`;
     await world.kubectl("annotate", "teb", name, `talos-operator.dev/prove-now=${value}`, "--overwrite");
-    await until("it is proved", async () => (await statusOf(name)).provedNow === value && (await statusOf(name)).run === undefined, 90_000);
+    await until("it is proved", async () => (await statusOf(name)).provedNow === value && (await statusOf(name)).run === undefined);
   }
 
   async function bundleTexts(): Promise<readonly string[]> {

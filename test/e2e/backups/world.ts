@@ -18,6 +18,9 @@ export const NAMESPACE = "talos-operator-system";
 /** The chart's name for this release. */
 export const JOB_ACCOUNT = `system:serviceaccount:${NAMESPACE}:talos-operator-backup`;
 
+/** Longer than `kubectl wait` waits for anything here. */
+const KUBECTL_MS = 500_000;
+
 /** Several parts of 5 MiB, however well they are compressed: objects of random text beside those of the simulated cluster. */
 const BALLAST = { objects: 64, bytes: 200_000 };
 
@@ -61,7 +64,7 @@ export async function startBackupWorld(): Promise<BackupWorld> {
   mkdirSync(api);
   const kubeconfig = join(api, "kubeconfig");
   const kubectl = (...args: string[]): Promise<string> =>
-    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 200_000 });
+    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: KUBECTL_MS });
   const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
   const controllers = "job-controller,garbage-collector-controller,serviceaccount-controller,ttl-after-finished-controller";
   started.defer(async () => void (await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts })));
