@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { mutants } from "./index.ts";
 import type { Mutant } from "./mutant.ts";
+import { readSlice } from "../adapters/slice.ts";
 import { readIndependent, writeNoticed } from "./independent/adapters/lists.ts";
 import { readCovering, search } from "./independent/adapters/search.ts";
 import { mutantOf, sampleOf } from "./independent/fault.ts";
@@ -62,7 +63,9 @@ function chosen(): readonly Mutant[] {
     return all.filter(({ name }) => positionals.includes(name));
   }
   if (values.slice === undefined) return all;
-  const { index, count } = sliceOf(values.slice);
+  const slice = readSlice(values.slice, 10);
+  if (slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, or auto, not "${values.slice}"`);
+  const { index, count } = slice;
   process.stderr.write(`slice ${index}/${count}\n`);
   const every = (list: readonly Mutant[], nth: number): readonly Mutant[] => list.filter((_mutant, position) => position % nth === index);
   // The others are many, and each of them has a test that runs with everything anyway.
@@ -91,16 +94,6 @@ async function searchAll(wanted: readonly Mutant[]): Promise<void> {
     process.stdout.write(`${name.padEnd(34)} ${said} (${seconds} s)\n`);
   }
   process.exitCode = missed === 0 ? 0 : 1;
-}
-
-function sliceOf(text: string): { readonly index: number; readonly count: number } {
-  if (text === "auto") {
-    const commit = execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" }).trim();
-    return { index: Number.parseInt(commit.slice(0, 8), 16) % 10, count: 10 };
-  }
-  const [, index = "", count = ""] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  if (count === "" || Number(index) >= Number(count)) fail(`--slice takes I/N with I from 0 to N - 1, or auto, not "${text}"`);
-  return { index: Number(index), count: Number(count) };
 }
 
 async function playAll(wanted: readonly Mutant[]): Promise<void> {

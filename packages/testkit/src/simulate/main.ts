@@ -7,17 +7,18 @@ import { mutants } from "../mutants/index.ts";
 import type { Mutant } from "../mutants/mutant.ts";
 import { plantMutant } from "../mutants/plant.ts";
 import { compiledOnce } from "./compiled.ts";
+import { readSlice } from "../adapters/slice.ts";
 import type { TroubleKind } from "./troubles.ts";
 import { createReport, joinReports, tellLife, type Report, type RunResult } from "./report.ts";
 import type { RunOptions } from "./run.ts";
 import type { Workload } from "./workload.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--compare-recorded] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--compare-recorded] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N|auto] [--until-violation] [--json]
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
 --compare-recorded plays lives without any fault, of all workloads unless one is named, and compares what each machine gets with what an earlier release did.
 --trouble rotate goes round over the workloads and over all troubles, N lives in all, and tells of each how it is played again alone.
---slice I/N plays every N-th of them, from the I-th.
+--slice I/N plays every N-th of either, from the I-th; auto a third, which one is told by the commit.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
 `;
@@ -80,7 +81,7 @@ async function simulate(): Promise<void> {
     const input = { ...subject, workloads: chosen, runs: integer("runs"), troubles: known };
     return tell(createReport(subject, await playRotation(planRotation(input), run)));
   }
-  if (values.slice !== undefined) fail("--slice goes with --trouble rotate");
+  if (values.slice !== undefined && !values["crash-plans"]) fail("--slice goes with --trouble rotate and with --crash-plans");
   if (chosen.length > 1) return tell(joinReports(subject, await playApart(chosen)));
   const results: RunResult[] = [];
   const begunAt = Date.now();
@@ -95,7 +96,7 @@ async function simulate(): Promise<void> {
     if (values["crash-plans"]) {
       const clean = workload.name === "create" ? undefined : { options: planClean(input), result: await run(planClean(input)) };
       if (clean !== undefined) results.push(clean.result);
-      planned = planCrashes(input, clean);
+      planned = values.only === undefined ? planCrashes(input, clean).filter(isInSlice()) : planCrashes(input, clean);
     }
     const only = values.only === undefined ? planned : planned.slice(integer("only"), integer("only") + 1);
     const before = results.length;
@@ -120,10 +121,10 @@ async function playRotation(
   planned: readonly RunOptions[],
   run: (options: RunOptions) => Promise<RunResult>,
 ): Promise<readonly RunResult[]> {
-  const { first, step } = slice();
+  const isAsked = isInSlice();
   const results: RunResult[] = [];
   for (const [index, options] of planned.entries()) {
-    if (values.only === undefined ? index % step !== first : index !== integer("only")) continue;
+    if (values.only === undefined ? !isAsked(options, index) : index !== integer("only")) continue;
     const result = await run(options);
     results.push(result);
     process.stderr.write(`${tellLife(index, options, result)}\n`);
@@ -132,11 +133,11 @@ async function playRotation(
   return results;
 }
 
-function slice(): { readonly first: number; readonly step: number } {
+function isInSlice(): (options: RunOptions, position: number) => boolean {
   const text = values.slice ?? "0/1";
-  const [, first = "", step = ""] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
-  if (step === "" || Number(first) >= Number(step)) fail(`--slice takes I/N with I from 0 to N - 1, not "${text}"`);
-  return { first: Number(first), step: Number(step) };
+  const slice = readSlice(text, 3);
+  if (slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, or auto, not "${text}"`);
+  return (_options, position) => position % slice.count === slice.index;
 }
 
 /** A rotation in two processes, every second life in each. */
@@ -149,7 +150,7 @@ function playInTwo(workload: string): Promise<readonly Report[]> {
 function passedOn(): readonly string[] {
   const rest = ["--seed", values.seed, "--runs", values.runs, "--json"];
   for (const flag of ["crash-plans", "compare-recorded", "until-violation"] as const) if (values[flag]) rest.push(`--${flag}`);
-  for (const option of ["mutant", "trouble"] as const) if (values[option] !== undefined) rest.push(`--${option}`, values[option]);
+  for (const option of ["mutant", "trouble", "slice"] as const) if (values[option] !== undefined) rest.push(`--${option}`, values[option]);
   return rest;
 }
 
