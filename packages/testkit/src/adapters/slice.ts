@@ -7,7 +7,7 @@ export interface Slice {
 }
 
 /**
- * `I/N` as people type it. `auto` is one of `parts`, told by the commit, so that landings play all of them in turn.
+ * `I/N` as people type it. `auto` is one of `parts`, depending on the commit, so that landings play all of them in turn.
  *
  * @returns undefined when the text is neither
  */

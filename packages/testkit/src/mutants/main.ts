@@ -17,7 +17,7 @@ const HELP = `npm run mutants -- [NAME...] [--list] [--slice I/N|auto] [--write]
 npm run mutants -- --independent [NAME...] [--sample] [--search] [--list] [--slice I/N|auto] [--write] [-o json]
 
 Plants faults into the product, one after the other, and plays what must notice each: simulated lives, or tests.
---slice auto plays a tenth, which one is told by the commit, and a thirtieth of the independent faults. --write puts the outcomes into
+--slice auto plays a tenth, which one depends on the commit, and a thirtieth of the independent faults. --write puts the outcomes into
 docs/reference/mutants.md.
 --independent plays the faults that somebody thought of who had read no test; --sample the first eight of each area.
 --search looks for a test that notices, among all that run the faulted text, cheapest first; --write then puts it into the list.

@@ -18,7 +18,7 @@ const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|al
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
 --compare-recorded plays lives without any fault, of all workloads unless one is named, and compares what each machine gets with what an earlier release did.
 --trouble rotate goes round over the workloads and over all troubles, N lives in all, and tells of each how it is played again alone.
---slice I/N plays every N-th of either, from the I-th; auto a third, which one is told by the commit.
+--slice I/N plays every N-th of either, from the I-th; auto a third, which one depends on the commit.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
 `;
