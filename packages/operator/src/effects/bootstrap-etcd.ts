@@ -83,12 +83,12 @@ const othersNow = ({ action, effects: { session, clock, signal } }: Asked): Prom
       // Nobody knows where it is, and nobody ever configured it: it holds nothing of this cluster.
       .filter((target) => target.machine !== action.machine && (target.address !== "" || target.wasConfigured))
       .map(async (target): Promise<Probed> => {
-        const connections = session.connections(target.machine);
+        const connections = session.machines.connections(target.machine);
         if (connections === undefined) return { target, look: undefined };
         const look = await lookAt({
           connections,
           role: "controlplane",
-          credentials: session.credentials(),
+          credentials: session.machines.credentials(),
           mayBeConfigured: target.wasConfigured,
           needsHardware: true,
           needsEtcdData: true,
@@ -188,7 +188,7 @@ export const bootstrapEtcd = defineSend("BootstrapEtcd", {
   },
   lastly({ action, effects }, notNow) {
     // While nothing was done to it there is nothing new to see.
-    if (notNow !== "imageThere") effects.session.nudge(action.machine);
+    if (notNow !== "imageThere") effects.session.machines.nudge(action.machine);
   },
   step: ({ machine, address }) =>
     onMachine(

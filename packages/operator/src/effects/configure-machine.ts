@@ -158,8 +158,8 @@ export const configureMachine = defineSend("ConfigureMachine", {
       );
   },
   lastly({ action: { machine }, effects: { session } }) {
-    session.connections(machine.name)?.closeMaintenance();
-    session.lookForConfigured(machine.name);
+    session.machines.connections(machine.name)?.closeMaintenance();
+    session.machines.lookForConfigured(machine.name);
   },
   step({ machine: { name, address, version }, installDisk }, seen) {
     if (isContainerHere(seen, name))

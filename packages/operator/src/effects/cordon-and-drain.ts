@@ -42,8 +42,8 @@ export const cordonAndDrain = defineEffect("CordonAndDrain", {
       {
         // The machine itself says under which name it registers; the certificate on this connection proves that it is one of the cluster's.
         nodeName: async () => {
-          const credentials = session.credentials();
-          const client = credentials === undefined ? undefined : session.connections(machine)?.mutual(credentials);
+          const credentials = session.machines.credentials();
+          const client = credentials === undefined ? undefined : session.machines.connections(machine)?.mutual(credentials);
           if (client === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} is not watched`);
           return (await client.resources.get(resourceKinds.nodeName, undefined, { timeoutMs: LOOK_TIMEOUT_MS }))?.spec.nodeName;
         },

@@ -26,7 +26,7 @@ declare module "../model/effect.ts" {
 /** The service account's key, which is made beside the passes, where the keys are not written by a person. */
 const serviceAccountKey = ({ effects }: Sending): string | undefined =>
   writtenBundle(effects.seen) === undefined
-    ? effects.session.serviceAccountKey(
+    ? effects.session.serviceAccountKey.take(
         () => effects.keys.createPrivateKey("rsa4096"),
         () => effects.wake(),
       )
@@ -55,7 +55,7 @@ export const createBundle = defineEffect("CreateBundle", {
     log.info({ action: "CreateBundle", secretName: action.secret }, "Creating secrets bundle");
     const outcome = await bundles.create({ namespace, name: action.secret }, name, bundle);
     session.bundle = undefined;
-    session.forgetServiceAccountKey();
+    session.serviceAccountKey.forget();
     if (outcome === "existed") return;
     session.noteSent("CreateBundle", "answered", "");
     session.hasMadeKeys = true;
@@ -65,7 +65,7 @@ export const createBundle = defineEffect("CreateBundle", {
       value: { kind: "present", value: { fingerprint, clusterId: bundle.cluster.id, isOurs: true, isDeleting: false } },
     };
     // They were stored this moment: whom they are for need not read them again.
-    await session.keys(fingerprint, () => Promise.resolve(bundle));
+    await session.keysInHand.get(fingerprint, () => Promise.resolve(bundle));
     await equip(session, bundle, fingerprint, effects);
     effects.event(seen.controlPlane, "Created", "CreateBundle", `Made the cluster's keys: Secret ${action.secret}.`);
   },

@@ -68,7 +68,7 @@ export const defragmentMember = defineSend("DefragmentMember", {
     if (ending.kind === "refused")
       effects.event(effects.seen.controlPlane, "EtcdCareFailed", "DefragmentMember", `${machine} does not defragment: ${ending.words}`);
   },
-  lastly: ({ action, effects }) => effects.session.nudge(action.machine),
+  lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine }) => onMachine("etcd care", machine, (named) => `Defragment etcd: ${named}.`),
   afterwards(seen, { machine }) {
     const facts = factsOf(seen);

@@ -196,12 +196,12 @@ async function lookAtControlPlanes(effects: Effects): Promise<readonly { readonl
   const asked = controlPlanesOf(seen).filter(({ declared }) => machineFact(facts, declared.name)?.releasedAt === undefined);
   const looks = await Promise.all(
     asked.map(async ({ declared }) => {
-      const connections = session.connections(declared.name);
+      const connections = session.machines.connections(declared.name);
       if (connections === undefined) return [];
       const look = await lookAt({
         connections,
         role: "controlplane",
-        credentials: session.credentials(),
+        credentials: session.machines.credentials(),
         mayBeConfigured: true,
         needsHardware: true,
         now: () => clock.now(),

@@ -75,7 +75,7 @@ export const disarmAlarms = defineSend("DisarmAlarms", {
         `${machine} does not take the alarm back: ${ending.words}`,
       );
   },
-  lastly: ({ action, effects }) => effects.session.nudge(action.machine),
+  lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine }) => onMachine("etcd care", machine, (named) => `Take back the alarms of etcd: ${named}.`),
   afterwards(seen, { machine }) {
     const facts = factsOf(seen);

@@ -77,6 +77,6 @@ export const leaveEtcd = defineSend("LeaveEtcd", {
 
 /** Every control plane shows what became of the members. */
 export function nudgeMembers({ action, effects: { seen, session } }: Sending<{ readonly machine: MachineName }>): void {
-  for (const { declared } of seen.machines) if (declared.role === "controlplane") session.nudge(declared.name);
-  session.nudge(action.machine);
+  for (const { declared } of seen.machines) if (declared.role === "controlplane") session.machines.nudge(declared.name);
+  session.machines.nudge(action.machine);
 }

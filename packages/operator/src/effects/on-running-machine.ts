@@ -51,7 +51,7 @@ export function onRunningMachine<W extends string>(word: W, pauseMs: Retry["paus
     lastly({ action: { machine }, effects: { session } }: Asked): void {
       session.configs.forget(machine);
       if (word !== "KeepConfig") session.soaks.begin(machine);
-      session.nudge(machine);
+      session.machines.nudge(machine);
     },
   } as const;
 }

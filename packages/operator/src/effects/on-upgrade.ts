@@ -49,7 +49,7 @@ export function onUpgrade<W extends string>(word: W, pauseMs: Retry["pauseMs"]) 
     },
     lastly({ action: { machine }, effects: { session } }: Asked): void {
       session.configs.forget(machine);
-      session.nudge(machine);
+      session.machines.nudge(machine);
     },
   } as const;
 }

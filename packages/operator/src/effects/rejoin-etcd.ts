@@ -74,7 +74,7 @@ export const rejoinEtcd = defineSend("RejoinEtcd", {
         `${machine} does not boot to join etcd anew: ${ending.words}`,
       );
   },
-  lastly: ({ action, effects }) => effects.session.nudge(action.machine),
+  lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine }) => onMachine("reboot", machine, (named) => `Reboot ${named}: it joins etcd anew, with the data of the others.`),
   afterwards(seen, { machine }) {
     const next = { id: NEXT_MEMBER, name: machine, isLearner: false, peerUrls: [] };

@@ -75,7 +75,7 @@ export const removeMember = defineSend("RemoveMember", {
     ),
   ended: (ending, { action: { machine, memberId, via }, effects }) =>
     endRemoval(ending, retry, memberId, effects, (words) => `${via.machine} refused to remove member ${memberId} of ${machine}: ${words}`),
-  lastly: ({ action, effects }) => effects.session.nudge(action.via.machine),
+  lastly: ({ action, effects }) => effects.session.machines.nudge(action.via.machine),
   step: ({ machine }) => onMachine("membership", machine, (named) => `Remove member: ${named}.`),
   afterwards(seen, { machine, memberId }) {
     const facts = factsOf(seen);

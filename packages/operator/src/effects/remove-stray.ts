@@ -104,7 +104,7 @@ export const removeStray = defineSend("RemoveStray", {
       effects,
       (words) => `${machine} refused to remove member ${memberId}, which belongs to no machine: ${words}`,
     ),
-  lastly: ({ action, effects }) => effects.session.nudge(action.machine),
+  lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine, memberId }) =>
     onMachine(
       "membership",

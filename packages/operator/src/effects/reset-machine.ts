@@ -103,7 +103,7 @@ export const resetMachine = defineSend("ResetMachine", {
     if (ending.kind === "refused")
       effects.event(effects.seen.controlPlane, "DeleteFailed", "ResetMachine", `${machine} refused its reset: ${ending.words}`);
   },
-  lastly: ({ action, effects }) => effects.session.nudge(action.machine),
+  lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step(action, seen) {
     const { machine, address } = action;
     const named = `${machine} (${address})`;

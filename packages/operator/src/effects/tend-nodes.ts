@@ -35,7 +35,7 @@ export function workloadOf({ session }: Effects): ClusterWorkload {
 /** Where the cluster's own API is reached. */
 export function placeOf(effects: Effects): WorkloadPlace {
   return {
-    addresses: () => effects.session.runningControlPlanes().map(({ address }) => address),
+    addresses: () => effects.session.machines.runningControlPlanes().map(({ address }) => address),
     endpoint: effects.facts().endpoint,
     authority: async () => (await effects.bundle()).certs.k8s,
   };

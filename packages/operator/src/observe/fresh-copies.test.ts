@@ -47,13 +47,13 @@ describe("the credentials that machines are asked with", () => {
   it("are kept while the keys are the same and the end is far", async () => {
     const { session, first, advance, equip: give, end } = await world();
     await give(first, "first");
-    const before = session.credentials();
+    const before = session.machines.credentials();
     await advance(3_600_000);
     await give(first, "first");
-    assert.equal(session.credentials(), before);
+    assert.equal(session.machines.credentials(), before);
     await advance(9 * 3_600_000);
     await give(first, "first");
-    assert.notEqual(session.credentials(), before);
+    assert.notEqual(session.machines.credentials(), before);
     end();
   });
 
@@ -61,7 +61,7 @@ describe("the credentials that machines are asked with", () => {
     const { session, first, second, equip: give, end } = await world();
     await give(first, "first");
     await give(second, "second");
-    const now = session.credentials();
+    const now = session.machines.credentials();
     assert.equal(now?.ca, second.certs.os.certificate);
     assert.equal(session.credentialsFor?.fingerprint, "second");
     end();

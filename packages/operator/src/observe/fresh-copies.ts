@@ -32,7 +32,7 @@ export async function readClusterRecord(key: ObjectKey, session: ClusterSession,
   const now = ports.clock.now();
   if (
     session.record === undefined ||
-    (elapsedMs(session.record.at, now) >= freshMsFor(session, ports.clusters) && !session.isAboutToMakeBundle())
+    (elapsedMs(session.record.at, now) >= freshMsFor(session, ports.clusters) && !session.serviceAccountKey.isNew())
   ) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
@@ -63,7 +63,7 @@ export async function readBundle(key: ObjectKey, session: ClusterSession, ports:
     const isAbsent = known.value.kind === "absent";
     const freshMs = isAbsent ? ABSENT_FRESH_MS : freshMsFor(session, ports.clusters);
     // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
-    const isFresh = elapsedMs(known.at, now) < freshMs || session.isAboutToMakeBundle();
+    const isFresh = elapsedMs(known.at, now) < freshMs || session.serviceAccountKey.isNew();
     if (isFresh && (isAbsent || !needsCredentials)) return known.value;
   }
   try {
@@ -98,7 +98,7 @@ export async function equip(
 ): Promise<void> {
   const now = ports.clock.now();
   if (session.credentialsFor?.fingerprint === fingerprint && now < session.credentialsFor.renewAt) return;
-  session.setCredentials(await mintCredentials(bundle, "os:reader", ports.keys, ports.clock));
+  session.machines.setCredentials(await mintCredentials(bundle, "os:reader", ports.keys, ports.clock));
   session.credentialsFor = { fingerprint, renewAt: readerRenewalAt(now) };
 }
 
@@ -143,7 +143,7 @@ export async function readAccess(
 }
 
 function freshMsFor(session: ClusterSession, clusters: number): number {
-  return freshMs(session.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH, clusters);
+  return freshMs(session.machines.pace() === "settled" ? SETTLED_FRESH : EAGER_FRESH, clusters);
 }
 
 function freshMs({ leastMs, perClusterMs, mostMs }: typeof SETTLED_FRESH | typeof EAGER_FRESH, clusters: number): number {

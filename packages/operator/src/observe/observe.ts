@@ -86,7 +86,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const installed = facts === undefined || isMadeAnew(facts) ? cached.installed() : [];
   const former = formerMachines(declared, seenRecord, { ...cached, installed });
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
-  const watched = session.isMakingKey() ? [] : [...declared, ...former];
+  const watched = session.serviceAccountKey.isBeingMade() ? [] : [...declared, ...former];
   const isAtMachine =
     facts !== undefined && facts.bootstrapDone === undefined && facts.bootstrapIntent === undefined && isMachine(facts.endpoint, declared);
   const targets = watched
@@ -103,11 +103,11 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       };
     });
   if (!isUnread && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
-  else if (!isUnread) session.watch(targets);
+  else if (!isUnread) session.machines.watch(targets);
   const believed = (machine: DeclaredMachine): Look => {
     const now = ports.clock.now();
     if (machine.address === "") return unaddressedLook(now);
-    const look = session.look(machine.name);
+    const look = session.machines.look(machine.name);
     return facts === undefined ? toldLook(machineObjects, machine, look, now) : provenLook(facts, machine, look);
   };
   const see = (machine: DeclaredMachine): SeenMachine => {

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import type { TalosChannel } from "@talos-operator/ports";
+import type { LookTarget } from "../looking/machine-watch.ts";
 import { LookGate } from "../looking/look-gate.ts";
 import { Turnstile } from "../looking/turnstile.ts";
 import { ClusterSession } from "./cluster-session.ts";
-import type { LookTarget } from "./cluster-session.ts";
 
 const target: LookTarget = { name: "one", address: "10.0.0.1", role: "controlplane", mayBeConfigured: false };
 
@@ -43,7 +43,7 @@ test("machines of a new cluster are looked at at once while nobody waits for key
 test("a new cluster whose keys come after those of others looks at nobody before they are there", async () => {
   const { open, dialled, advance } = place();
   const before = Promise.withResolvers<string>();
-  open().serviceAccountKey(
+  open().serviceAccountKey.take(
     () => before.promise,
     () => undefined,
   );
@@ -51,9 +51,9 @@ test("a new cluster whose keys come after those of others looks at nobody before
   session.watchInTurn([target]);
   await advance(60_000);
   assert.deepEqual(dialled, []);
-  assert.equal(session.look("one").kind, "not-asked");
+  assert.equal(session.machines.look("one").kind, "not-asked");
   const own = Promise.withResolvers<string>();
-  session.serviceAccountKey(
+  session.serviceAccountKey.take(
     () => own.promise,
     () => undefined,
   );
@@ -66,13 +66,13 @@ test("a new cluster whose keys come after those of others looks at nobody before
 
 test("a cluster that waits for something else than keys looks at its machines whoever waits for keys", async () => {
   const { open, dialled, advance } = place();
-  open().serviceAccountKey(
+  open().serviceAccountKey.take(
     () => new Promise(() => undefined),
     () => undefined,
   );
   const session = open();
   session.watchInTurn([target]);
-  session.watchPutOff();
+  session.machines.watchPutOff();
   await advance(1);
   assert.deepEqual(dialled, ["maintenance"]);
 });
@@ -80,7 +80,7 @@ test("a cluster that waits for something else than keys looks at its machines wh
 test("a cluster that is released while its key is made holds up nobody", async () => {
   const { open, dialled, advance } = place();
   const gone = open();
-  gone.serviceAccountKey(
+  gone.serviceAccountKey.take(
     () => new Promise(() => undefined),
     () => undefined,
   );
@@ -93,11 +93,11 @@ test("a cluster that is released while its key is made holds up nobody", async (
 test("a machine that waited is met with our certificate after a configuration was sent to it, and by nothing before", async () => {
   const { open, dialled, advance } = place();
   const session = open();
-  session.setCredentials({ kind: "mutual", ca: "CA", certificate: "CERTIFICATE", key: "KEY" });
-  session.watch([target]);
+  session.machines.setCredentials({ kind: "mutual", ca: "CA", certificate: "CERTIFICATE", key: "KEY" });
+  session.machines.watch([target]);
   await advance(1);
   dialled.length = 0;
-  session.lookForConfigured("one");
+  session.machines.lookForConfigured("one");
   await advance(1);
   assert.deepEqual(dialled, ["mutual"]);
 });

@@ -1,25 +1,17 @@
-import { parseHost } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
-import type { Clock, Keys, RandomSource, ScheduledTimer, TalosDialer, Timers, WorkloadDialer } from "@talos-operator/ports";
-import { createTalosSession } from "@talos-operator/talos/client";
-import type { SecretsBundle } from "@talos-operator/talos";
-import type { TalosSession } from "@talos-operator/talos/client";
-import { elapsedMs } from "../elapsed.ts";
-import { MachineConnections } from "../looking/connections.ts";
-import type { ReaderCredentials } from "../looking/connections.ts";
-import { lookAt, lookThrough } from "../looking/look-at.ts";
-import type { LookQuestion } from "../looking/look-at.ts";
-import type { LookGate } from "../looking/look-gate.ts";
-import { isSameMembership } from "../looking/look.ts";
+import type { Clock, Keys, WorkloadDialer } from "@talos-operator/ports";
+import { MachineWatch } from "../looking/machine-watch.ts";
+import type { LookTarget, MachineWatchPorts } from "../looking/machine-watch.ts";
 import type { Turnstile } from "../looking/turnstile.ts";
-import { Pulse } from "../looking/pulse.ts";
-import { Watcher } from "../looking/watcher.ts";
 import { ClusterWorkload } from "../workload/cluster-workload.ts";
 import type { OwnPod } from "../model/workload.ts";
 import { ClusterCertificates } from "../workload/kubelet-certificates/cluster-certificates.ts";
 import { AdoptionReadings } from "../procedures/import/adoption.ts";
 import type { HeldBundle } from "../procedures/import/adoption.ts";
 import type { StoredAccess } from "../secrets/access-store.ts";
+import { KeysInHand } from "../secrets/keys-in-hand.ts";
+import { ServiceAccountKey } from "../secrets/service-account-key.ts";
+import type { ServiceAccountKeyPorts } from "../secrets/service-account-key.ts";
 import type { StoredBundle } from "../secrets/bundle-store.ts";
 import { LiveConfigs } from "../procedures/configure/live-configs.ts";
 import { Soaks } from "../procedures/configure/soaks.ts";
@@ -30,21 +22,11 @@ import { BAKE_MS } from "../procedures/upgrade/times.ts";
 import { Streams } from "../effects/streams.ts";
 import { OwnTimes } from "../record/own-times.ts";
 import type { Look } from "../model/look.ts";
-import type { MachineName, MachineRole } from "../model/machine.ts";
+import type { MachineName } from "../model/machine.ts";
 import { begunBy } from "../procedures/configure/config-probe.ts";
 import type { IntentFact } from "../model/record.ts";
 import type { KnownAtSend, MachineNotes, Observed, Seen, SeenAccess, SeenBundle, SentEffect } from "../model/observation.ts";
 import type { Trouble } from "../procedures/configure/trouble.ts";
-
-/** A machine that is to be looked at. */
-export interface LookTarget {
-  readonly name: MachineName;
-  readonly address: string;
-  readonly role: MachineRole;
-  readonly mayBeConfigured: boolean;
-  /** It matters whether discovery is on. Default: it does not. */
-  readonly needsDiscovery?: boolean;
-}
 
 /** A value with the time at which it was read. */
 export interface Remembered<T> {
@@ -53,39 +35,16 @@ export interface Remembered<T> {
 }
 
 /** What a session needs from the process. */
-export interface SessionPorts {
-  readonly dialer: TalosDialer;
-  readonly clock: Clock;
-  readonly timers: Timers;
-  readonly random: RandomSource;
-  /** Shared by all clusters. */
-  readonly gate: LookGate;
+export interface SessionPorts extends MachineWatchPorts, ServiceAccountKeyPorts {
   /** Readings of configurations under way at once; shared by all clusters. */
   readonly turnstile: Turnstile;
-  /** Clusters whose keys are being made; shared by all clusters. */
-  readonly makingKeys: Set<object>;
   /** To the API of the cluster itself; `undefined` = its Nodes are left alone. */
   readonly workload?:
     { readonly dialer: WorkloadDialer; readonly keys: Keys; readonly pod?: OwnPod | undefined; readonly wake: () => void } | undefined;
 }
 
-const KEY_NEWS_MS = 1_000;
-
 /** A clock that goes back by less is being corrected, and nobody waits for that. */
 const SET_BACK_MS = 1_000;
-
-/**
- * Machines turn up within moments of each other, each with a pass of its own: the keys read for the first serve the others. No longer, for nothing is sent with
- * keys that somebody took away: what an effect asks before it sends comes on top.
- */
-const KEYS_IN_HAND_MS = 3_000;
-
-interface Watched {
-  readonly target: LookTarget;
-  readonly connections: MachineConnections;
-  readonly watcher: Watcher;
-  readonly pulse: Pulse;
-}
 
 /**
  * What this process keeps in memory about one cluster while it leads: open channels, the newest looks, and copies of what it last read.
@@ -93,23 +52,18 @@ interface Watched {
  * All of it can be lost at any moment: a new process starts with an empty session and comes to the same decisions.
  */
 export class ClusterSession {
-  readonly #ports: SessionPorts;
-  readonly #onLook: (name: MachineName, look: Look) => void;
-  readonly #watched = new Map<MachineName, Watched>();
-  /** Machines of a cluster without keys, which are to be looked at when its turn has come. */
-  #putOff: readonly LookTarget[] | undefined;
+  readonly #clock: Clock;
   readonly #sent = new Map<string, SentEffect>();
   readonly #notes = new Map<MachineName, MachineNotes>();
   #order = 0;
   #noticedAt = Number.NEGATIVE_INFINITY;
-  /** The one connection over which a settled cluster is looked at. */
-  #shared: TalosSession | undefined;
-  #credentials: ReaderCredentials | undefined;
-  #serviceAccount: { readonly key: string | undefined; readonly isBeingMade: boolean } = { key: undefined, isBeingMade: false };
-  #keysInHand: { readonly fingerprint: string; readonly bundle: Promise<SecretsBundle>; readonly letGo: ScheduledTimer } | undefined;
-  #keyMadeAt = Number.NEGATIVE_INFINITY;
-  #pace: "eager" | "settled" = "eager";
-  #isClosed = false;
+
+  /** Its machines, as they are looked at. */
+  readonly machines: MachineWatch;
+  /** Made for a new cluster. */
+  readonly serviceAccountKey: ServiceAccountKey;
+  /** The bundle, for effects. */
+  readonly keysInHand: KeysInHand;
 
   /** The record as last read or written; `undefined` = read it. */
   record: Remembered<ClusterRecord | "absent"> | undefined;
@@ -160,8 +114,11 @@ export class ClusterSession {
   since: number;
 
   constructor(ports: SessionPorts, onLook: (name: MachineName, look: Look) => void) {
-    this.#ports = ports;
+    this.#clock = ports.clock;
     this.since = ports.clock.now();
+    this.machines = new MachineWatch(ports, onLook);
+    this.serviceAccountKey = new ServiceAccountKey(ports);
+    this.keysInHand = new KeysInHand(ports.timers);
     this.configs = new LiveConfigs(ports);
     this.soaks = new Soaks(ports.timers, SOAK_MS);
     this.bakes = new Soaks(ports.timers, BAKE_MS);
@@ -174,7 +131,6 @@ export class ClusterSession {
         : new ClusterWorkload({ ...ports.workload, clock: ports.clock, timers: ports.timers }, ports.workload.wake);
     this.certificates =
       ports.workload === undefined ? undefined : new ClusterCertificates({ ...ports.workload, clock: ports.clock }, ports.workload.wake);
-    this.#onLook = onLook;
   }
 
   /**
@@ -190,163 +146,24 @@ export class ClusterSession {
     for (const [name, { heldBack }] of this.#notes)
       if (heldBack !== undefined) this.#note(name, { heldBack: { ...heldBack, at: moved(heldBack.at) } });
     this.since = moved(this.since);
-    this.#keyMadeAt = moved(this.#keyMadeAt);
+    this.serviceAccountKey.moveTimes(moved);
     // Read again, and made again: both are dated.
     this.configs.forgetAll();
     this.credentialsFor = undefined;
   }
 
   /**
-   * The same for a cluster without keys. Keys are made one after another: while others wait for theirs nobody is looked at, unless {@link watchPutOff} says that
-   * it is no matter of keys. What a look shows now would be asked again when the keys are there.
+   * Watches the machines of a cluster without keys. Keys are made one after another: while others wait for theirs nobody is looked at, unless its pass says that
+   * it is no matter of keys (`machines.watchPutOff`). What a look shows now would be asked again when the keys are there.
    */
   watchInTurn(targets: readonly LookTarget[]): void {
-    this.#putOff = undefined;
-    const isItsTurn = this.#serviceAccount.key !== undefined || this.#ports.makingKeys.size === 0;
-    if (isItsTurn || this.#watched.size > 0) this.watch(targets);
-    else this.#putOff = targets;
-  }
-
-  /** Looks at whom {@link watchInTurn} left for later. */
-  watchPutOff(): void {
-    if (this.#putOff !== undefined) this.watch(this.#putOff);
-  }
-
-  /** Watches exactly these machines. A machine whose address or state of configuration changed is asked anew at once. */
-  watch(targets: readonly LookTarget[]): void {
-    this.#putOff = undefined;
-    if (this.#isClosed) return;
-    const names = new Set(targets.map((target) => target.name));
-    for (const [name, watched] of this.#watched) {
-      if (names.has(name)) continue;
-      this.#end(watched);
-      this.#watched.delete(name);
-    }
-    for (const target of targets) {
-      const before = this.#watched.get(target.name);
-      if (before !== undefined && before.target.address === target.address && before.target.role === target.role) {
-        if (before.target.needsDiscovery !== target.needsDiscovery) this.#watched.set(target.name, { ...before, target });
-        if (before.target.mayBeConfigured !== target.mayBeConfigured) {
-          this.#watched.set(target.name, { ...before, target });
-          // Of one that waits it is only written down that it may be configured: whoever sends that has it looked at afterwards.
-          if (before.watcher.last().kind !== "maintenance") before.watcher.nudge();
-        }
-        continue;
-      }
-      if (before !== undefined) this.#end(before);
-      this.#watched.set(target.name, this.#begin(target));
-    }
-  }
-
-  /** Some of the machines have not been looked at yet, neither with nor without an answer. */
-  isMeetingMachines(): boolean {
-    return [...this.#watched.values()].some(({ watcher }) => watcher.last().kind === "not-asked");
-  }
-
-  look(name: MachineName): Look {
-    return this.#watched.get(name)?.watcher.last() ?? { kind: "not-asked" };
-  }
-
-  pace(): "eager" | "settled" {
-    return this.#pace;
-  }
-
-  /** @param expected machines of which something is expected by themselves: the others are looked at as they are beside them */
-  setPace(pace: "eager" | "settled", expected: ReadonlySet<MachineName>): void {
-    const isNew = pace !== this.#pace;
-    this.#pace = pace;
-    if (pace === "eager") {
-      this.#shared?.close();
-      this.#shared = undefined;
-    }
-    for (const [name, { watcher, pulse }] of this.#watched) {
-      watcher.setPace(pace === "settled" || expected.has(name) ? pace : "beside");
-      // The others are looked at often enough.
-      if (pace === "settled") pulse.begin();
-      else pulse.stop();
-    }
-    if (isNew && pace === "settled") this.#hangUp();
-  }
-
-  /** From now on the machines are looked at through one of them, and their next look may be a minute away. */
-  #hangUp(): void {
-    for (const { watcher, connections } of this.#watched.values()) if (!watcher.isLooking()) connections.close();
-  }
-
-  /** Look at this machine now. */
-  nudge(name: MachineName): void {
-    this.#watched.get(name)?.watcher.nudge();
-  }
-
-  /** A configuration may have been sent to this machine: look at it now, with our certificate. */
-  lookForConfigured(name: MachineName): void {
-    const watched = this.#watched.get(name);
-    if (watched === undefined) return;
-    this.#watched.set(name, { ...watched, target: { ...watched.target, mayBeConfigured: true } });
-    watched.watcher.nudge();
-  }
-
-  credentials(): ReaderCredentials | undefined {
-    return this.#credentials;
-  }
-
-  setCredentials(credentials: ReaderCredentials | undefined): void {
-    this.#credentials = credentials;
-    for (const { watcher, target } of this.#watched.values()) if (target.mayBeConfigured) watcher.nudge();
-  }
-
-  /** Channels to one machine, for a live question before an effect. */
-  connections(name: MachineName): MachineConnections | undefined {
-    return this.#watched.get(name)?.connections;
-  }
-
-  /**
-   * The key of a new cluster's service account, `undefined` while it is being made: that takes a second, in a burst of new clusters minutes,
-   * and no pass waits for it. `wake` is called when it is there, or when it failed and should be begun anew.
-   */
-  serviceAccountKey(make: () => Promise<string>, wake: () => void): string | undefined {
-    const { key } = this.#serviceAccount;
-    if (key !== undefined || this.#serviceAccount.isBeingMade) return key;
-    this.#serviceAccount = { key: undefined, isBeingMade: true };
-    this.#ports.makingKeys.add(this);
-    void this.#makeServiceAccountKey(make, wake);
-    return undefined;
-  }
-
-  isMakingKey(): boolean {
-    return this.#serviceAccount.isBeingMade;
-  }
-
-  /** A key is being made, or was a moment ago: what was read before is about to be read again by the effect that uses it. */
-  isAboutToMakeBundle(): boolean {
-    return this.isMakingKey() || elapsedMs(this.#keyMadeAt, this.#ports.clock.now()) < KEY_NEWS_MS;
-  }
-
-  forgetServiceAccountKey(): void {
-    this.#serviceAccount = { key: undefined, isBeingMade: false };
-  }
-
-  /** The bundle with this fingerprint, for effects: read now, or held for a moment since the last reading. */
-  keys(fingerprint: string, read: () => Promise<SecretsBundle>): Promise<SecretsBundle> {
-    if (this.#keysInHand?.fingerprint === fingerprint) return this.#keysInHand.bundle;
-    this.#letKeysGo();
-    const bundle = read();
-    const held = { fingerprint, bundle, letGo: this.#ports.timers.schedule(KEYS_IN_HAND_MS, () => this.#letKeysGo()) };
-    this.#keysInHand = held;
-    bundle.catch(() => {
-      if (this.#keysInHand === held) this.#letKeysGo();
-    });
-    return bundle;
+    if (this.serviceAccountKey.isItsTurn()) this.machines.watch(targets);
+    else this.machines.putOff(targets);
   }
 
   /** What an effect, or a reading of configurations, just read of the bundle: the next pass need not read it again. */
   noteBundle(value: Seen<SeenBundle>): void {
-    this.bundle = { at: this.#ports.clock.now(), value };
-  }
-
-  #letKeysGo(): void {
-    this.#keysInHand?.letGo.cancel();
-    this.#keysInHand = undefined;
+    this.bundle = { at: this.#clock.now(), value };
   }
 
   sent(): ReadonlyMap<string, SentEffect> {
@@ -355,7 +172,7 @@ export class ClusterSession {
 
   /** @param detail for people */
   noteSent(effect: string, outcome: SentEffect["outcome"], detail: string, known: KnownAtSend = {}): void {
-    this.#sent.set(effect, { ...known, at: this.#ports.clock.now(), order: this.#nextOrder(), outcome, detail });
+    this.#sent.set(effect, { ...known, at: this.#clock.now(), order: this.#nextOrder(), outcome, detail });
   }
 
   /** All of it, as a pass sees it. */
@@ -375,7 +192,7 @@ export class ClusterSession {
 
   /** @param why for people */
   noteHeldBack(machine: MachineName, why: string): void {
-    this.#note(machine, { heldBack: { at: this.#ports.clock.now(), order: this.#nextOrder(), why } });
+    this.#note(machine, { heldBack: { at: this.#clock.now(), order: this.#nextOrder(), why } });
   }
 
   #note(machine: MachineName, news: MachineNotes): void {
@@ -392,14 +209,9 @@ export class ClusterSession {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.machines.close();
     this.workload?.close();
     this.certificates?.close();
-    for (const watched of this.#watched.values()) this.#end(watched);
-    this.#watched.clear();
-    this.#shared?.close();
-    this.#shared = undefined;
-    this.#credentials = undefined;
     this.heldBundle = undefined;
     this.configs.close();
     this.soaks.close();
@@ -407,118 +219,9 @@ export class ClusterSession {
     this.bakes.close();
     this.stepTimes.close();
     this.streams.close();
-    this.#letKeysGo();
-    this.#ports.makingKeys.delete(this);
-    this.#serviceAccount = { key: undefined, isBeingMade: false };
+    this.keysInHand.forget();
+    this.serviceAccountKey.close();
   }
-
-  async #makeServiceAccountKey(make: () => Promise<string>, wake: () => void): Promise<void> {
-    let key: string | undefined;
-    try {
-      key = await make();
-    } catch {
-      // The next pass begins anew.
-    }
-    this.#ports.makingKeys.delete(this);
-    this.#serviceAccount = { key: this.#isClosed ? undefined : key, isBeingMade: false };
-    this.#keyMadeAt = this.#ports.clock.now();
-    wake();
-  }
-
-  #end({ watcher, pulse, connections }: Watched): void {
-    watcher.close();
-    pulse.stop();
-    connections.close();
-    this.#ports.gate.release();
-  }
-
-  /**
-   * A settled cluster is looked at over one connection, through a control plane of its own that runs; `undefined` where that does not show the machine as it
-   * should be, or was not tried. While something is expected of the cluster each machine is dialled.
-   */
-  async #lookThroughOthers({ target, watcher }: Watched, question: LookQuestion): Promise<Look | undefined> {
-    const credentials = this.#credentials;
-    // A control plane would look the name up by itself, where nobody checks what it finds.
-    if (isName(target.address)) return undefined;
-    if (this.#pace !== "settled" || credentials === undefined || !target.mayBeConfigured || watcher.last().kind !== "running")
-      return undefined;
-    // Another machine could only wait for it, too.
-    if (watcher.isDoubted()) return undefined;
-    const endpoints = this.runningControlPlanes();
-    this.#shared ??= createTalosSession({ ...this.#ports, endpoints, credentials });
-    this.#shared.setEndpoints(endpoints);
-    this.#shared.setCredentials(credentials);
-    return lookThrough(this.#shared.look(target.address), { ...question, signal: watcher.untilDoubted() });
-  }
-
-  /** By name, so that every look takes the same one. */
-  runningControlPlanes(): readonly { readonly address: string }[] {
-    const running = [...this.#watched.values()].filter(({ target, watcher }) => {
-      const look = watcher.last();
-      return target.role === "controlplane" && look.kind === "running" && look.stage === "running";
-    });
-    return running.map(({ target }) => target).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  /** etcd changed: the other control planes may show it already. */
-  #glanceAtOthers(name: MachineName): void {
-    for (const { target, watcher } of this.#watched.values()) if (target.role === "controlplane" && target.name !== name) watcher.glance();
-  }
-
-  #begin(target: LookTarget): Watched {
-    const connections = new MachineConnections(this.#ports.dialer, target.address);
-    const watcher = new Watcher({
-      timers: this.#ports.timers,
-      random: this.#ports.random,
-      onChange: (look, before) => {
-        if (target.role === "controlplane" && !isSameMembership(before, look)) this.#glanceAtOthers(target.name);
-        this.#onLook(target.name, look);
-      },
-      now: () => this.#ports.clock.now(),
-      isCrowded: () => this.#ports.gate.isCrowded(),
-      look: () =>
-        this.#ports.gate.pass(async () => {
-          const own = this.#watched.get(target.name);
-          // While it waited for its turn the machine may have been released: nobody would close what is opened now.
-          if (own?.connections !== connections) return { kind: "not-asked" };
-          const question = {
-            connections,
-            role: target.role,
-            credentials: this.#credentials,
-            mayBeConfigured: own.target.mayBeConfigured,
-            needsDiscovery: own.target.needsDiscovery === true,
-            now: () => this.#ports.clock.now(),
-          };
-          const forwarded = await this.#lookThroughOthers(own, question);
-          if (forwarded !== undefined) {
-            // Dialled again when it does not show what it should.
-            connections.close();
-            return forwarded;
-          }
-          const look = await lookAt(question);
-          if (this.#pace === "settled" && this.#ports.gate.isCrowded()) connections.close();
-          return look;
-        }, watcher.last().kind === "silent"),
-    });
-    this.#ports.gate.admit();
-    // Not before the map holds it: the first look asks there.
-    void Promise.resolve().then(() => watcher.nudge());
-    const pulse = new Pulse({
-      timers: this.#ports.timers,
-      random: this.#ports.random,
-      clock: this.#ports.clock,
-      hold: (options) => this.#ports.dialer.hold({ address: target.address }, options),
-      reaches: (timeoutMs) => this.#ports.dialer.reaches({ address: target.address }, timeoutMs),
-      onLost: () => watcher.doubt(),
-      onBack: () => watcher.nudge(),
-    });
-    return { target, connections, watcher, pulse };
-  }
-}
-
-function isName(address: string): boolean {
-  const host = parseHost(address);
-  return "kind" in host && host.kind === "name";
 }
 
 /** A bundle as the rules see it. */

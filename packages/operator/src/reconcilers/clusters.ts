@@ -217,14 +217,14 @@ export function isUnread(mode: ReconcileMode, { backupAskedAt }: Pick<Cluster, "
 
 function believedLook({ session, machines, facts }: Cluster, name: string, now: number): KnownMachine["look"] {
   const declared = machines.get(name);
-  const look = session.look(name);
+  const look = session.machines.look(name);
   if (declared === undefined) return look;
   return declared.address === "" ? unaddressedLook(now) : provenLook(facts, declared, look);
 }
 
 /** What metrics show of a cluster. */
 export function clusterFigures({ key: { namespace = "", name }, machines, session, facts, upgradeStatus }: Cluster): ClusterFigures {
-  const looks = [...machines.values()].map((declared) => ({ declared, look: session.look(declared.name) }));
+  const looks = [...machines.values()].map((declared) => ({ declared, look: session.machines.look(declared.name) }));
   const etcds = looks.flatMap(({ declared, look }) =>
     look.kind === "running" && look.etcd !== undefined ? [{ machine: declared.name, etcd: look.etcd }] : [],
   );

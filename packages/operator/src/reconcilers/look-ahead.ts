@@ -8,7 +8,7 @@ import type { Cluster } from "./clusters.ts";
 /** Asks beside the pass what would hold up the drains of an upgrade that has not begun: reading, in a dry run too. Nothing waits for it. */
 export function lookAhead(assessed: Assessment, { key, session, facts }: Cluster, bundles: BundleStore, log: Logger): void {
   if (facts === undefined || !isLookAheadDue(assessed)) return;
-  const addresses = (): readonly string[] => session.runningControlPlanes().map(({ address }) => address);
+  const addresses = (): readonly string[] => session.machines.runningControlPlanes().map(({ address }) => address);
   const authority = async () => (await bundleInForce(session, bundles, key.namespace, facts.bundle)).certs.k8s;
   session.workload?.lookAhead({ addresses, endpoint: facts.endpoint, authority }, log);
 }

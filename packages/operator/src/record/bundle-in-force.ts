@@ -16,7 +16,7 @@ export function bundleInForce(
   namespace: string | undefined,
   expected: ClusterFacts["bundle"],
 ): Promise<SecretsBundle> {
-  return session.keys(expected.fingerprint, async () => {
+  return session.keysInHand.get(expected.fingerprint, async () => {
     const stored = await bundles.read({ namespace, name: expected.secretName });
     session.noteBundle(seenBundle(stored));
     return usableBundle(stored, expected);

@@ -99,8 +99,8 @@ export async function decidedPass(place: EffectPlace, seen: Observed, given: Pas
   const bundle: Effects["bundle"] = async () =>
     usableBundle(await bundles.read({ namespace, name: facts().bundle.secretName }), facts().bundle);
   if (record !== undefined && (seen.machines.length > 0 || seen.former.length > 0))
-    session.setCredentials(await mintCredentials(await bundle(), "os:reader", keys, clock));
-  session.watch(
+    session.machines.setCredentials(await mintCredentials(await bundle(), "os:reader", keys, clock));
+  session.machines.watch(
     [...seen.machines, ...seen.former].map(({ declared }) => ({
       ...declared,
       mayBeConfigured: record !== undefined && facts().machines.find((fact) => fact.name === declared.name)?.configuredAt !== undefined,

@@ -20,6 +20,8 @@ import type { SessionPorts } from "../reconcilers/cluster-session.ts";
 import { machinesOf } from "../spec/declared.ts";
 import { tell } from "../report/tell.ts";
 import { tellWritten } from "../report/tell-news.ts";
+import { MachineWatch } from "../looking/machine-watch.ts";
+import type { MachineWatchPorts } from "../looking/machine-watch.ts";
 import { LookGate } from "../looking/look-gate.ts";
 import { Turnstile } from "../looking/turnstile.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, running, silent, worker } from "./builders.ts";
@@ -47,10 +49,10 @@ export interface LargePass {
 }
 
 /** Looks are given, and nobody is asked. */
-class GivenSession extends ClusterSession {
+class GivenLooks extends MachineWatch {
   readonly #looks: ReadonlyMap<MachineName, Look>;
 
-  constructor(ports: SessionPorts, looks: ReadonlyMap<MachineName, Look>) {
+  constructor(ports: MachineWatchPorts, looks: ReadonlyMap<MachineName, Look>) {
     super(ports, () => undefined);
     this.#looks = looks;
   }
@@ -59,6 +61,15 @@ class GivenSession extends ClusterSession {
 
   override look(name: MachineName): Look {
     return this.#looks.get(name) ?? { kind: "not-asked" };
+  }
+}
+
+class GivenSession extends ClusterSession {
+  override readonly machines: MachineWatch;
+
+  constructor(ports: SessionPorts, looks: ReadonlyMap<MachineName, Look>) {
+    super(ports, () => undefined);
+    this.machines = new GivenLooks(ports, looks);
   }
 }
 
