@@ -8,7 +8,7 @@
 - apiGroups: [talos.alperen.cloud]
   resources: [taloscontrolplanes, talosworkers, talosmachines]
   verbs: [create, delete, get, list, patch, watch]
-# what is seen is told in the status
+# what is seen is reported in the status
 - apiGroups: [talos.alperen.cloud]
   resources: [talosclusters/status, taloscontrolplanes/status, talosworkers/status, talosmachines/status]
   verbs: [patch]
@@ -40,7 +40,7 @@
 - apiGroups: [vitistack.io]
   resources: [controlplanevirtualsharedips]
   verbs: [create, get, patch]
-# what is seen is told in the status; that of a Machine is its provider's
+# what is seen is reported in the status; that of a Machine is its provider's
 - apiGroups: [vitistack.io]
   resources: [kubernetesclusters/status]
   verbs: [patch]
@@ -56,7 +56,7 @@
 - apiGroups: [talos.alperen.cloud]
   resources: [talosetcdbackupschedules]
   verbs: [create, delete, get, list, patch, watch]
-# what is stored and proved is told in the status
+# what is stored and proved is reported in the status
 - apiGroups: [talos.alperen.cloud]
   resources: [talosetcdbackups/status, talosetcdbackupschedules/status]
   verbs: [patch]
@@ -68,7 +68,7 @@
 - apiGroups: [vitistack.io]
   resources: [etcdbackups]
   verbs: [get, list, watch]
-# what is stored is told in the status
+# what is stored is reported in the status
 - apiGroups: [vitistack.io]
   resources: [etcdbackups/status]
   verbs: [patch]
@@ -84,7 +84,7 @@
 - apiGroups: [talos.alperen.cloud]
   resources: [talosclusteraddonreleases]
   verbs: [create, delete, get, list, patch, watch]
-# what is installed is told in the status
+# what is installed is reported in the status
 - apiGroups: [talos.alperen.cloud]
   resources: [talosclusteraddonreleases/status, talosclusteraddons/status]
   verbs: [patch]
@@ -142,7 +142,7 @@
 - apiGroups: [batch]
   resources: [jobs]
   verbs: [create, delete, get, list]
-# a Job tells its result as the termination message of its pod
+# a Job reports its result as the termination message of its pod
 - apiGroups: ['']
   resources: [pods]
   verbs: [list]

@@ -10,8 +10,8 @@ Generated from \`packages/api\` by \`npm run generate\`.
 \`kubectl describe\` shows them below an object, \`kubectl events --for taloscluster/demo\` alone. They are \`events.k8s.io/v1\` and kept by the API server for an hour
 unless it is told otherwise; what is so now is in the [conditions](conditions.md).
 
-Each is told when a fact was written into the ClusterRecord, or when a condition that turned was written into a status: a restart tells nothing twice, and an end in
-that very moment may lose one. \`Ready\` of a TalosMachine and \`EtcdHealthy\` are told by the process that told the opposite. Machines that do the same within five
+Each is reported when a fact was written into the ClusterRecord, or when a condition that turned was written into a status: a restart reports nothing twice, and an end in
+that very moment may lose one. \`Ready\` of a TalosMachine and \`EtcdHealthy\` are reported by the process that reported the opposite. Machines that do the same within five
 seconds share an event on their pool and their cluster. The same event again is counted, and the count is written once a minute.
 
 | Reason | Type | On | When |

@@ -152,7 +152,7 @@ export function unknownReconcileMode(metadata: { readonly annotations?: Readonly
 export type SnapshotPolicy = "required" | "preferred" | "off";
 
 /**
- * What a word of the annotation {@link annotations.snapshotBeforeRisk} asks for. None and an empty one are `preferred`; one that is no known word counts as
+ * What a word of the annotation {@link annotations.snapshotBeforeRisk} asks for. None and an empty one are `preferred`; one that is no known value counts as
  * `required`: whoever wrote it wanted something, and what waits can still be done. `unknown`: that word, cut to 64 characters.
  */
 export function snapshotPolicyOf(word: string | undefined): { readonly policy: SnapshotPolicy; readonly unknown?: string } {

@@ -35,7 +35,7 @@ export const errorReference: {
     },
     MODE_CHANGED: {
       cause:
-        "The annotation reconcile-mode of the TalosControlPlane, or of its TalosCluster, was read on the way out and says something else than when the effect was decided on: somebody paused the cluster, and the watch has not told so yet.",
+        "The annotation reconcile-mode of the TalosControlPlane, or of its TalosCluster, was read on the way out and says something else than when the effect was decided on: somebody paused the cluster, and the watch has not reported that yet.",
       effect: "The effect was not sent. The cluster is looked at again within a second, and the condition Paused says why it rests.",
       remedy: "Nothing. If it goes on for minutes, the operator's watches do not reach it: look at the API server and what is between.",
     },

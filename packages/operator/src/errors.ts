@@ -18,7 +18,7 @@ export const effectRemedies: Readonly<Record<EffectErrorCode, string>> = {
   NOT_LEADING: "Nothing: the leader continues.",
   RECORD_CHANGED: "Nothing: the next pass decides on the new record.",
   PRECONDITION_GONE: "Nothing: the next pass decides on what the machine shows now.",
-  MODE_CHANGED: "Nothing: the next pass follows the word.",
+  MODE_CHANGED: "Nothing: the next pass follows the annotation.",
   KEYS_UNUSABLE: "Restore the bundle Secret that the ClusterRecord names.",
   ANOTHER_OPERATOR: "Stop the other operator.",
 };

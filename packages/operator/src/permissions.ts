@@ -44,7 +44,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "clusters",
-    why: "what is seen is told in the status",
+    why: "what is seen is reported in the status",
     group: talos,
     resources: ["talosclusters/status", "taloscontrolplanes/status", "talosworkers/status", "talosmachines/status"],
     verbs: ["patch"],
@@ -100,7 +100,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "compositions",
-    why: "what is seen is told in the status; that of a Machine is its provider's",
+    why: "what is seen is reported in the status; that of a Machine is its provider's",
     group: vitistack,
     resources: ["kubernetesclusters/status"],
     verbs: ["patch"],
@@ -128,7 +128,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "backups",
-    why: "what is stored and proved is told in the status",
+    why: "what is stored and proved is reported in the status",
     group: talos,
     resources: ["talosetcdbackups/status", "talosetcdbackupschedules/status"],
     verbs: ["patch"],
@@ -149,7 +149,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "backups",
-    why: "what is stored is told in the status",
+    why: "what is stored is reported in the status",
     group: vitistack,
     resources: ["etcdbackups/status"],
     verbs: ["patch"],
@@ -177,7 +177,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "addons",
-    why: "what is installed is told in the status",
+    why: "what is installed is reported in the status",
     group: talos,
     resources: ["talosclusteraddonreleases/status", "talosclusteraddons/status"],
     verbs: ["patch"],
@@ -257,7 +257,7 @@ export const permissions: readonly Permission[] = [
   },
   {
     feature: "backups",
-    why: "a Job tells its result as the termination message of its pod",
+    why: "a Job reports its result as the termination message of its pod",
     group: "",
     resources: ["pods"],
     verbs: ["list"],

@@ -37,7 +37,7 @@ export const addonPolicyFields = {
 const revision = object(
   {
     revision: required(integer({ description: "Number of the revision.", minimum: 1 })),
-    status: required(string({ description: "Helm's word for it: deployed, superseded, failed." })),
+    status: required(string({ description: "Status as Helm reports it: deployed, superseded, failed." })),
     chartVersion: required(string({ description: "Version of the chart." })),
     appVersion: string({ description: "Version of what the chart installs." }),
     deployedAt: required(time("When.")),
@@ -72,7 +72,7 @@ const run = object(
     task: required(oneOf(["apply", "rollback", "uninstall", "inspect", "preview"], { description: "What it does." })),
     inputs: string({ description: "Hash of what the spec asks for." }),
     revision: integer({ description: "Of a rollback: the revision that it goes back to.", minimum: 1 }),
-    beyond: integer({ description: "Of an apply that puts drift right: the revision that drifted.", minimum: 1 }),
+    beyond: integer({ description: "Of an apply that corrects drift: the revision that drifted.", minimum: 1 }),
     startedAt: required(time("When it was begun.")),
     giveUpTime: time("When it is given up, whatever the time-out of the spec is by then."),
   },
@@ -100,7 +100,7 @@ const driftFound = object(
       description: "Those, at most 5; names and paths, no values.",
       listType: "atomic",
     }),
-    beyond: integer({ description: "The revision that is to be put right. Absent when none is.", minimum: 1 }),
+    beyond: integer({ description: "The revision that is to be corrected. Absent when none is.", minimum: 1 }),
     problem: string({ description: "Why it could not be compared." }),
   },
   { description: "What differed from the manifest of the newest revision when it was last compared." },
@@ -119,7 +119,7 @@ const preview = object(
       description: "Those, as many as there is room for.",
       listType: "atomic",
     }),
-    problem: string({ description: "Why nobody can tell." }),
+    problem: string({ description: "Why that is not known." }),
   },
   { description: "What a dry run found. Absent without the annotation reconcile-mode: dryrun." },
 );

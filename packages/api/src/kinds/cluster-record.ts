@@ -37,10 +37,10 @@ const machineIdentityField: Field<MachineIdentity, false> = machineIdentity;
 const installedTalosFields = {
   version: required(string({ description: "Talos that its next boot starts.", maxLength: 64 })),
   schematic: string({
-    description: "Schematic that it was built from; none = from none; absent where the name of its image tells none.",
+    description: "Schematic that it was built from; none = from none; absent where the name of its image shows none.",
     maxLength: 64,
   }),
-  image: string({ description: "Installer that it came from, where the name of that tells no schematic.", maxLength: 512 }),
+  image: string({ description: "Installer that it came from, where the name of that shows no schematic.", maxLength: 512 }),
   before: required(string({ description: "Talos that it ran when that was installed, which the other boot slot keeps.", maxLength: 64 })),
   bootId: required(
     string({ description: "Boot id of the machine when it was installed: another one shows that it has booted.", maxLength: 64 }),
@@ -57,7 +57,7 @@ const knownMachine = object(
       maxLength: 256,
     }),
     pinnedAt: required(time("When the identity was first written down, before anything was sent.")),
-    vouchedAt: time("When a person's word for its key was taken, before it was configured. Absent: it was trusted on first use."),
+    vouchedAt: time("When a person's approval of its key was taken, before it was configured. Absent: it was trusted on first use."),
     configuredAt: time("When a configuration was first sent, or may have been: from then on the machine may hold etcd data."),
     configHash: string({ description: "Hash of the configuration last known to be on the machine.", maxLength: 128 }),
     configContract: string({
@@ -104,7 +104,7 @@ const knownMachine = object(
     defragmentedAt: time("When its member of etcd was last asked to defragment."),
     talosImage: string({
       description:
-        "Installer that the last upgrade took, where its name tells no schematic: what the machine runs does not tell it either.",
+        "Installer that the last upgrade took, where its name shows no schematic: what the machine runs does not show it either.",
       maxLength: 512,
     }),
     installedTalos: object(installedTalosFields, {
@@ -112,7 +112,7 @@ const knownMachine = object(
     }),
     installingTalos: object(installedTalosFields, {
       description:
-        "A Talos that was to be installed in this boot of the machine, of which nobody saw how that ended: where one is on it later, it is this one.",
+        "A Talos that was to be installed in this boot of the machine, whose outcome was not seen: where one is on it later, it is this one.",
     }),
   },
   { description: "A machine that belongs, or ever belonged, to the cluster." },
@@ -129,7 +129,7 @@ const intentFields = {
   }),
   at: required(time("When the intent was written.")),
   by: required(string({ description: "Identity of the operator process that wrote it.", maxLength: 253 })),
-  deadline: required(time("Until when the effect may still take place; before that nobody may repeat it.")),
+  deadline: required(time("Until when the effect may still take place; before that it may not be repeated.")),
   fencingToken: required(
     string({ description: "Which turn of leadership wrote it: UID of the lease and number of its transitions.", maxLength: 128 }),
   ),
@@ -171,10 +171,10 @@ const openIntent = object(
     talosVersion: string({ description: "Talos that the machine is to run after it.", maxLength: 64 }),
     talosBefore: string({ description: "Talos that it ran when the intent was written.", maxLength: 64 }),
     talosSchematic: string({
-      description: "Schematic that the machine is to run after it; none = built from none; absent where the name of the image tells none.",
+      description: "Schematic that the machine is to run after it; none = built from none; absent where the name of the image shows none.",
       maxLength: 64,
     }),
-    talosImage: string({ description: "Installer that it comes from, where the name of that tells no schematic.", maxLength: 512 }),
+    talosImage: string({ description: "Installer that it comes from, where the name of that shows no schematic.", maxLength: 512 }),
     talosExtensions: list(string({ description: "Name of an extension.", maxLength: 64 }), {
       description: "System extensions that the machine ran when the intent was written, and is to run after it.",
       listType: "atomic",
@@ -255,8 +255,8 @@ const quarantinedVersion = object(
       maxLength: 64,
     }),
     machine: required(string({ description: "Name of the TalosMachine on which it failed.", maxLength: 253 })),
-    manufacturer: string({ description: "Manufacturer that the machine tells; absent where it tells none.", maxLength: 128 }),
-    product: string({ description: "Product name that the machine tells; absent where it tells none.", maxLength: 128 }),
+    manufacturer: string({ description: "Manufacturer that the machine reports; absent where it reports none.", maxLength: 128 }),
+    product: string({ description: "Product name that the machine reports; absent where it reports none.", maxLength: 128 }),
     at: required(time("When it failed.")),
     why: required(string({ description: "What was seen, as a sentence.", maxLength: 512 })),
   },
@@ -397,7 +397,7 @@ const spec = object(
       },
       {
         rule: "!has(oldSelf.bundle) || has(self.bundle)",
-        message: "bundle cannot be removed: without it the cluster could not be told from a new one",
+        message: "bundle cannot be removed: without it the cluster could not be distinguished from a new one",
       },
       {
         rule: "!has(oldSelf.bootstrap) || !has(oldSelf.bootstrap.done) || (has(self.bootstrap) && has(self.bootstrap.done) && self.bootstrap.done.at == oldSelf.bootstrap.done.at)",

@@ -47,7 +47,7 @@ const manifests = object(
     }),
     mode: oneOf(["Continuously", "Once"], {
       description:
-        "Continuously applies when what is asked for changes, ConfigMaps too, and about every hour; Once applies once for each edit of this spec. Default: Continuously.",
+        "Continuously applies when the desired state changes, ConfigMaps too, and about every hour; Once applies once for each edit of this spec. Default: Continuously.",
     }),
     prune: boolean({
       description:

@@ -62,10 +62,10 @@ const identity = object(
     uuid: string({ description: "SMBIOS UUID that was written down for it; absent where it has none.", maxLength: 64 }),
     kind: string({
       description:
-        "How far the UUID tells it from others: own, shared with other machines, or vendor for one that is shipped by the thousand.",
+        "How far the UUID distinguishes it from others: own, shared with other machines, or vendor for one that is shipped by the thousand.",
     }),
     hardwareAddresses: list(string({ description: "A MAC address.", maxLength: 32 }), {
-      description: "Hardware addresses that tell it apart; absent where the UUID is its own, or where it tells none.",
+      description: "Hardware addresses that tell it apart; absent where the UUID is its own, or where it reports none.",
       listType: "atomic",
       maxItems: 64,
     }),

@@ -209,7 +209,7 @@ export const drifted = {
     ChangedByOthers: {
       status: "True",
       release: "person",
-      when: "Fields are not as Helm set them, or objects are gone. With spec.drift.mode revert it is put right, once an interval.",
+      when: "Fields are not as Helm set them, or objects are gone. With spec.drift.mode revert it is corrected, once an interval.",
       next: "Change the values instead, name the paths in spec.drift.ignore, or set spec.drift.mode to revert.",
     },
     AsDeployed: { status: "False", release: "none", when: "Nothing differed when it was last compared.", next: "-" },

@@ -32,7 +32,7 @@ export const draining = {
     Refused: {
       status: "True",
       release: "person",
-      when: "The API lets nobody evict, or the Node under the machine's name tells another machine's UUID.",
+      when: "The API refuses evictions, or the Node under the machine's name reports another machine's UUID.",
       next: "Correct what the message names, or annotate talos-operator.dev/proceed-without-drain with the machine's UUID.",
     },
     Drained: { status: "True", release: "itself", when: "The Node is cordoned and empty; its machine is disturbed next.", next: "-" },

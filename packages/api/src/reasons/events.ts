@@ -38,12 +38,12 @@ export const eventCatalogue = {
   EtcdBootstrapped: {
     type: "Normal",
     on: heads,
-    when: "The member list of a control plane proves that etcd was bootstrapped. Told on the object that the control plane was made from, where there is one.",
+    when: "The member list of a control plane proves that etcd was bootstrapped. Reported on the object that the control plane was made from, where there is one.",
   },
   MachineJoined: {
     type: "Normal",
     on: machineAndParents,
-    when: "A machine runs with its configuration for the first time. Not told while the control plane is not ready, as when a cluster is made.",
+    when: "A machine runs with its configuration for the first time. Not reported while the control plane is not ready, as when a cluster is made.",
     did: "joined the cluster",
   },
   Ready: { type: "Normal", on: turning, when: "The condition Ready turned True; on a TalosMachine after it was not." },
@@ -82,7 +82,7 @@ export const eventCatalogue = {
   UpgradeStarted: {
     type: "Normal",
     on: heads,
-    when: "The first machine of an upgrade of Talos is begun with. Told on the object that the control plane was made from, where there is one.",
+    when: "The first machine of an upgrade of Talos is begun with. Reported on the object that the control plane was made from, where there is one.",
   },
   InstallerPulled: {
     type: "Normal",
@@ -117,7 +117,7 @@ export const eventCatalogue = {
   ControlPlaneOutage: {
     type: "Warning",
     on: heads,
-    when: "etcd and the Kubernetes API of a cluster with one or two voters of etcd are about to be away while a control plane boots; the note says which, and whether there is a snapshot. Told on the object that the control plane was made from, where there is one.",
+    when: "etcd and the Kubernetes API of a cluster with one or two voters of etcd are about to be away while a control plane boots; the note says which, and whether there is a snapshot. Reported on the object that the control plane was made from, where there is one.",
   },
   MachineRolledBack: {
     type: "Warning",
@@ -128,7 +128,7 @@ export const eventCatalogue = {
   UpgradeEnded: {
     type: "Normal",
     on: heads,
-    when: "Nothing of an upgrade of Talos is left to do, or its spec asks for something else. One that failed is told by TalosVersionFailed instead.",
+    when: "Nothing of an upgrade of Talos is left to do, or its spec asks for something else. One that failed is reported by TalosVersionFailed instead.",
   },
   TalosVersionFailed: {
     type: "Warning",
@@ -243,7 +243,7 @@ export const eventCatalogue = {
   AddonDrifted: {
     type: "Warning",
     on: ["TalosClusterAddonRelease"],
-    when: "What runs is not as Helm deployed it; the note names objects and paths. Told once for the same ones.",
+    when: "What runs is not as Helm deployed it; the note names objects and paths. Reported once for the same ones.",
   },
   AddonDriftReverted: { type: "Normal", on: ["TalosClusterAddonRelease"], when: "What others changed was taken back by a new revision." },
   AddonUninstalled: {

@@ -45,7 +45,7 @@ export const progressing = {
     TendingEtcd: {
       status: "True",
       release: "itself",
-      when: "A member of etcd is being defragmented, replaced or removed that belongs to nobody, or an alarm is being taken back.",
+      when: "A member of etcd is being defragmented or replaced, a stray member is being removed, or an alarm is being taken back.",
       next: "-",
     },
     Settled: { status: "False", release: "none", when: "Everything that the spec asks for is carried out.", next: "-" },
@@ -201,7 +201,7 @@ export const nodesReady = {
     NoNetworkPlugin: {
       status: "False",
       release: "itself",
-      when: "No Node is Ready, nothing else is amiss, and the configuration says cni none: nobody has installed a network plugin (CNI) yet. Told of a TalosControlPlane.",
+      when: "No Node is Ready, nothing else is amiss, and the configuration says cni none: nobody has installed a network plugin (CNI) yet. Reported on a TalosControlPlane.",
       next: "Install one with a TalosClusterAddon, which waits for no Node, or by hand.",
     },
     NotBootstrapped: {

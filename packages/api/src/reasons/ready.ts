@@ -305,7 +305,7 @@ export const ready = {
     "The object does what its spec asks for: machines configured, etcd healthy, nodes ready. A backup: it is stored, was read back and has its manifest. An addon: it is installed and what it runs is ready.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", "TalosMachine", ...backupKinds, ...addonKinds],
   reasons: {
-    AllReady: { status: "True", release: "none", when: "Everything asked for was observed.", next: "-" },
+    AllReady: { status: "True", release: "none", when: "Everything that the spec asks for was observed.", next: "-" },
     ...backupReadyReasons,
     ...addonReadyReasons,
     ...authorReasons,

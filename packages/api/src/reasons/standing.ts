@@ -99,8 +99,8 @@ export const upgradePending = {
     ImageDiffers: {
       status: "True",
       release: "person",
-      when: "Machines run a Talos that is built from another schematic than the image that the spec asks for, and nothing is begun; or they were installed from another image, whose name tells no schematic, as their configuration says. The message names both. Machines that join get the new one.",
-      next: "Do what the message says. An image whose name tells no schematic comes with the next version that is asked for.",
+      when: "Machines run a Talos that is built from another schematic than the image that the spec asks for, and nothing is begun; or they were installed from another image, whose name shows no schematic, as their configuration says. The message names both. Machines that join get the new one.",
+      next: "Do what the message says. An image whose name shows no schematic comes with the next version that is asked for.",
     },
   },
 } as const satisfies ConditionEntry;
@@ -256,7 +256,7 @@ export const deleting = {
     ConfirmationRequired: {
       status: "True",
       release: "person",
-      when: "The namespace or the CRD is going away, so nothing is wiped without a word.",
+      when: "The namespace or the CRD is going away, so nothing is wiped without a person's approval.",
       next: "Annotate confirm-reset with the object's name, or set deletionPolicy to preserve.",
     },
     Blocked: { status: "True", release: "person", when: "Something forbids going on.", next: "See the message." },
@@ -315,7 +315,7 @@ export const removing = {
     ConfirmationRequired: {
       status: "True",
       release: "person",
-      when: "Nothing is wiped without a word: the namespace or a CRD is going away, the pool is gone or unsound, or deletionPolicy is preserve.",
+      when: "Nothing is wiped without a person's approval: the namespace or a CRD is going away, the pool is gone or unsound, or deletionPolicy is preserve.",
       next: "See the message.",
     },
   },
@@ -364,7 +364,7 @@ export const dryRun = {
     PlanUnknown: {
       status: "Unknown",
       release: "none",
-      when: "Nobody can tell what an addon would change; the message says why.",
+      when: "What an addon would change is not known; the message says why.",
       next: "Do what the message says. It is tried again every five minutes, and at once after an edit.",
     },
   },
@@ -464,7 +464,7 @@ export const snapshotBeforeRisk = {
     WordUnknown: {
       status: "False",
       release: "person",
-      when: "The annotation says no known word. It counts as required until it is corrected.",
+      when: "The annotation says no known value. It counts as required until it is corrected.",
       next: "Set it to required, preferred or off.",
     },
   },

@@ -29,7 +29,7 @@ const data = object(
       minLength: 1,
     }),
     project: required(text("Project. Shown on nodes.")),
-    provider: required(text("Who makes clusters of it: talos. Objects with another word are left to others entirely.")),
+    provider: required(text("Who makes clusters of it: talos. Objects with another value are left to others entirely.")),
     region: required(text("Region. Shown on nodes.")),
     workorder: required(text("Order it belongs to. Shown on nodes.")),
     workspace: required(text("Workspace. Shown on nodes.")),

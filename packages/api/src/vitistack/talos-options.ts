@@ -80,7 +80,7 @@ const talosConfig = object(
     install: object(
       {
         disk: text(
-          "Disk that Talos is installed on. Default: the only disk of each machine; before Talos 1.8, which tells no disks, /dev/sda.",
+          "Disk that Talos is installed on. Default: the only disk of each machine; before Talos 1.8, which reports no disks, /dev/sda.",
         ),
         image: text("Installer image. Default: that of the Talos version."),
         bootloader: boolean({ description: "False installs no boot loader; Talos 1.14 always does. Default: true." }),

@@ -44,7 +44,7 @@ async function look(binary: string | undefined, path: string): ReturnType<HelmPr
   const told = await versionOf(file);
   const [version, major = "", minor = ""] = /^v(\d+)\.(\d+)\.\S{1,40}/.exec(told ?? "") ?? [];
   if (version === undefined)
-    return { found: false, message: `${file} does not tell its version. Install Helm 4 or 3, or name it with --helm.` };
+    return { found: false, message: `${file} does not report its version. Install Helm 4 or 3, or name it with --helm.` };
   const isOld = Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1]);
   return isOld
     ? {

@@ -81,7 +81,7 @@ export const variables = {
     "METRICS_OBJECTS",
     "1000",
     readCount(0, 100_000),
-    "clusters and pools whose conditions are told by name in talos_operator_object_condition; 0: none",
+    "clusters and pools whose conditions are reported by name in talos_operator_object_condition; 0: none",
   ),
   podName: variable("POD_NAME", "", readText, "pod that this process runs in, with POD_NAMESPACE and POD_UID; empty: it runs in none"),
   podNamespace: variable("POD_NAMESPACE", "", readText, "its namespace"),

@@ -31,7 +31,7 @@ const ROWS: readonly Row[] = [
     words: /invalid ownership metadata|cannot be imported into the current release/i,
     reason: "object-not-ours",
     mayRepeat: false,
-    what: "An object of the chart exists already and belongs to nobody or to another release; options.takeOwnership takes it over",
+    what: "An object of the chart exists already and belongs to no release or to another one; options.takeOwnership takes it over",
   },
   {
     words:
@@ -60,14 +60,14 @@ const ROWS: readonly Row[] = [
     reason: "hook-failed",
     mayRepeat: true,
     what: "A hook of the chart failed",
-    remedy: "The logs of its Job in the cluster tell why; it is tried again.",
+    remedy: "The logs of its Job in the cluster say why; it is tried again.",
   },
   {
     words: /not ready|context deadline exceeded|timed out waiting|client rate limiter|resources? .*InProgress|progress deadline/i,
     reason: "not-ready",
     mayRepeat: true,
     what: "What was installed did not get ready in its time",
-    remedy: "Its pods tell why; spec.helmSpec.options.timeout gives more time.",
+    remedy: "Its pods say why; spec.helmSpec.options.timeout gives more time.",
   },
   {
     words: /Kubernetes cluster unreachable|connection refused|no such host|i\/o timeout|EOF|server misbehaving/i,

@@ -36,7 +36,7 @@ export function demandOwned(
   if (unowned === "refuse")
     throw new WorkerFault(
       "release-not-ours",
-      `A Helm release ${release.name} is there already in ${release.namespace}, and belongs to nobody.`,
+      `A Helm release ${release.name} is there already in ${release.namespace}, and belongs to no addon.`,
       false,
     );
 }

@@ -1,6 +1,6 @@
 import { silentForMs } from "../looking/look.ts";
 import { isComingUp, stageWords } from "../looking/stage-words.ts";
-import { COMES_BACK_MS } from "../observe/told-machines.ts";
+import { COMES_BACK_MS } from "../observe/reported-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { Look, UnmetCondition } from "../model/look.ts";
 import type { SeenMachine } from "../model/observation.ts";

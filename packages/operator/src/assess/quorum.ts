@@ -57,7 +57,7 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
     etcd.members === undefined ? [] : [{ machine, etcd, isGoing, members: etcd.members }],
   );
   const [first] = telling;
-  if (first === undefined) return doubt("no-answer", "no control plane tells the members of etcd");
+  if (first === undefined) return doubt("no-answer", "no control plane reports the members of etcd");
   const own = telling.flatMap(({ machine, etcd }) =>
     etcd.localMember === undefined || etcd.localMember === "none" ? [] : [{ machine, id: etcd.localMember }],
   );
@@ -65,9 +65,9 @@ export function quorumOf(answers: readonly EtcdAnswer[]): EtcdQuorum | EtcdDoubt
   if (twin !== undefined) return doubt("twins", `two machines show member ${twin.id} of etcd as their own, ${twin.machine} is one of them`);
 
   for (const { machine, members } of telling) {
-    if (members.length === 0) return doubt("malformed", `${machine} tells an empty list of etcd members`);
+    if (members.length === 0) return doubt("malformed", `${machine} reports an empty list of etcd members`);
     if (new Set(members.map(({ id }) => id)).size < members.length)
-      return doubt("malformed", `${machine} tells a list of etcd members with one id twice`);
+      return doubt("malformed", `${machine} reports a list of etcd members with one id twice`);
   }
   const differing = telling.find(({ members }) => printed(members) !== printed(first.members));
   if (differing !== undefined)

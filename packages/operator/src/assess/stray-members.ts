@@ -1,5 +1,5 @@
 import { controlPlanesOf } from "./etcd-view.ts";
-import { isMadeAnew } from "../observe/told-machines.ts";
+import { isMadeAnew } from "../observe/reported-machines.ts";
 import { hostOf } from "../procedures/remove/removal.ts";
 import { machineFact } from "../record/facts.ts";
 import type { EtcdQuorum } from "../model/etcd.ts";

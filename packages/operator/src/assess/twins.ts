@@ -1,6 +1,6 @@
 import { indexOfMachines } from "../record/facts-index.ts";
 import { identityOf } from "./identity.ts";
-import { isOnlyTold } from "../observe/told-machines.ts";
+import { isOnlyReported } from "../observe/reported-machines.ts";
 import type { Assessment } from "../model/assessment.ts";
 import type { Hardware, InMaintenance, Running } from "../model/look.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
@@ -83,5 +83,5 @@ export function isLeaving(other: (SeenMachine & { readonly isListed: boolean }) 
 
 /** Nothing but its UUID is known of the machine, which nobody else had, and this is it. */
 function isTold(facts: ClusterFacts, fact: MachineFact, uuid: string | undefined): boolean {
-  return isOnlyTold(fact) && fact.macs.length === 0 && fact.uuid === uuid && identityOf(facts, fact) === "own";
+  return isOnlyReported(fact) && fact.macs.length === 0 && fact.uuid === uuid && identityOf(facts, fact) === "own";
 }

@@ -104,7 +104,7 @@ function selectedDisk({ machine, mayWipe, recorded, disks }: DiskQuestion, selec
       (a, b) => Number(isEmpty(b)) - Number(isEmpty(a)) || Number(isBuiltIn(b)) - Number(isBuiltIn(a)) || comparePaths(a.path, b.path),
     );
   if (first !== undefined) return { kind: "disk", path: first.path };
-  const held = fitting.map((disk) => `${disk.path} holds ${disk.foreignContent === undefined ? "what is not told" : content(disk)}`);
+  const held = fitting.map((disk) => `${disk.path} holds ${disk.foreignContent === undefined ? "unknown content" : content(disk)}`);
   return refused(
     "InstallDiskInUse",
     `diskSelector of ${machine} finds no empty disk (${held.slice(0, 4).join("; ")}): set machineSpec.wipe to overwrite it, or correct machineSpec.diskSelector`,

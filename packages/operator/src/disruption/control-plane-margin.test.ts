@@ -61,7 +61,7 @@ describe("workers beside their control plane", () => {
     ["one of five is away, and its member is being removed", { size: 5, away: [3], busy: 3, what: "RemoveMember" }, /^spare$/],
     ["two of five are away", { size: 5, away: [3, 4] }, /3 of 5 control planes are healthy/],
     ["etcd is not bootstrapped", { size: 3, isFounded: false }, /not bootstrapped/],
-    ["nobody tells of etcd", { size: 3, away: [1, 2, 3] }, /no control plane tells/],
+    ["nobody tells of etcd", { size: 3, away: [1, 2, 3] }, /no control plane reports/],
     ["the leader has just changed", { size: 3, mayDisturb: false }, /just took over/],
   ] as const satisfies readonly (readonly [string, Given, RegExp])[])
     test(`${want.source === "^spare$" ? "may be disturbed" : "are left alone"} while ${what}`, () => assert.match(margin(given), want));

@@ -38,7 +38,7 @@ export type SlotHolder =
   /** What etcd's members say is no number to rely on. `isSettling`: a member that joins is all that is in the way. */
   | { readonly kind: "etcd"; readonly doubt: EtcdDoubt; readonly isSettling: boolean }
   /** The machine does not tell which member is its own. */
-  | { readonly kind: "untold"; readonly machine: MachineName }
+  | { readonly kind: "unreported"; readonly machine: MachineName }
   | { readonly kind: "quorum"; readonly machine: MachineName; readonly projection: Projection };
 
 /** Whether a control plane may be disturbed now, and if not, what is in the way. */
@@ -109,13 +109,13 @@ function heldByEtcd(assessed: Assessment, facts: ClusterFacts, { machine, why, m
   if (facts.bootstrapDone === undefined) return leaves && member === "none" ? undefined : { kind: "founding" };
   const all = readFor(why, assessed.etcdMembership);
   if (all.kind === "unsafe") return { kind: "etcd", doubt: all, isSettling: false };
-  if (leaves && member === undefined) return { kind: "untold", machine };
+  if (leaves && member === undefined) return { kind: "unreported", machine };
   // Who has no vote takes none along: it may leave beside one that joins.
   if (leaves && !isVoter(all, member)) return undefined;
   // A dead member goes whoever joins: nobody may join before it has gone. Who takes an alarm back disturbs no member.
   const view = why === "replace" || (why === "cure" && member === "none") ? all : settled(all);
   if (view.kind === "unsafe") return { kind: "etcd", doubt: view, isSettling: true };
-  if (member === undefined) return { kind: "untold", machine };
+  if (member === undefined) return { kind: "unreported", machine };
   // A control plane of a single machine has no quorum to keep.
   if (!leaves && view.voters.length === 1 && isVoter(view, member)) return undefined;
   if (why === "upgrade" && isApprovedPair(assessed, view, machine)) return undefined;

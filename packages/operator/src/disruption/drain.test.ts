@@ -279,13 +279,13 @@ test("the condition says that volumes are awaited, and of a drain that ended wit
       assess(observed({ workers: [worker(1)], facts: facts({ bootstrapDone: founded }), drains: new Map([[name, drain(state)]]) })),
     );
   assert.equal(told({ kind: "detaching", volumesLeft: 1, volumes: ["pv-1"] })?.reason, "VolumesAttached");
-  const blind = told({ kind: "drained", at: NOW, volumesUntold: "the API answers FORBIDDEN" });
+  const blind = told({ kind: "drained", at: NOW, volumesUnknown: "the API answers FORBIDDEN" });
   assert.equal(blind?.reason, "Drained");
   assert.match(blind?.message ?? "", /whether volumes are still attached to it is not known: the API answers FORBIDDEN\./);
 });
 
 test("the condition says of a machine that died while it was drained that it does not answer, and nothing once it counts as dead", () => {
-  const unreachable = drain({ kind: "unreachable", detail: "the machine does not tell the name of its Node" });
+  const unreachable = drain({ kind: "unreachable", detail: "the machine does not report the name of its Node" });
   const after = (ms: number): ReturnType<typeof drainsState> =>
     drainsState(
       assess(

@@ -138,7 +138,7 @@ function messageOf({ declared: { name }, look }: SeenMachine, drain: SeenDrain |
     case undefined:
       return `${name} is being cordoned and drained.`;
     case "drained":
-      return `${name} is cordoned and drained${state.volumesUntold === undefined ? "" : `; whether volumes are still attached to it is not known: ${state.volumesUntold}`}.`;
+      return `${name} is cordoned and drained${state.volumesUnknown === undefined ? "" : `; whether volumes are still attached to it is not known: ${state.volumesUnknown}`}.`;
     case "detaching":
       return `The drain of ${name} waits for volumes: its pods have left, and ${state.volumesLeft} volume(s) are still attached to its Node: ${state.volumes.join(", ")}. The CSI driver that detaches them releases it. ${wayOut}`;
     case "no-node":

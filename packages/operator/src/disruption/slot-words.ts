@@ -24,8 +24,8 @@ export function whyHeld(holder: SlotHolder | MarginHolder): string {
       return "etcd is not bootstrapped yet";
     case "etcd":
       return holder.doubt.message;
-    case "untold":
-      return `${holder.machine} does not tell which member of etcd is its own`;
+    case "unreported":
+      return `${holder.machine} does not report which member of etcd is its own`;
     case "quorum":
       return `without ${holder.machine} etcd would lose its quorum: ${holder.projection.message}`;
     case "margin":
@@ -52,7 +52,7 @@ export function releaseOf(holder: SlotHolder | MarginHolder): string {
       return "It goes on when etcd is bootstrapped.";
     case "etcd":
       return "It goes on when etcd's members agree and none is joining.";
-    case "untold":
+    case "unreported":
       return "It is looked at again.";
     case "quorum":
     case "margin":

@@ -81,7 +81,7 @@ function policyAnswer(asked: Omit<Asked, "whom" | "isRequired">): BeforeRisk {
 
 /** What is said of a word that is none. */
 export function unknownWord(word: string): string {
-  return `The annotation ${annotations.snapshotBeforeRisk} says ${JSON.stringify(word)}, which is no known word (known are required, preferred and off): it counts as required until it is corrected.`;
+  return `The annotation ${annotations.snapshotBeforeRisk} says ${JSON.stringify(word)}, which is no known value (known are required, preferred and off): it counts as required until it is corrected.`;
 }
 
 interface Asked {
@@ -269,7 +269,7 @@ function changesMembers(action: string): boolean {
 /** Why it is waited for no longer; `undefined` = it is. */
 function failureOf(backup: TalosEtcdBackup, { seen, isRequired }: Asked): string | undefined {
   const { metadata, status } = backup;
-  const said = saidBy(backup, "Ready") ?? "Nobody says why.";
+  const said = saidBy(backup, "Ready") ?? "No reason is given.";
   if (hasFailed(status)) return said;
   if (isStored(status)) return saidBy(backup, "Proved") ?? said;
   if (isRequired || status?.run !== undefined) return undefined;

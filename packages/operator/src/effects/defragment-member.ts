@@ -53,7 +53,10 @@ export const defragmentMember = defineSend("DefragmentMember", {
       const { answers } = await connected.ask(membersNow);
       const size = answers.find(({ machine }) => machine === connected.action.machine)?.etcd.dbSizeBytes;
       if (size === undefined || size <= connected.action.ifLarger)
-        throw new EffectError("PRECONDITION_GONE", `the file of ${connected.action.machine} is smaller by now, or it does not tell`);
+        throw new EffectError(
+          "PRECONDITION_GONE",
+          `the file of ${connected.action.machine} is smaller by now, or its size is not reported`,
+        );
     },
     leaderLast: async (connected) => {
       const { machine, mayLead } = connected.action;

@@ -33,7 +33,7 @@ describe("the machine on the connection of an effect", () => {
 
   test("is refused when it shows no UUID and one was written down, also with the card that was written down", async () => {
     const call = demandMachine(showing(undefined, "mac-10.0.0.1"), one.name, one.uuid, signal, own);
-    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE") && /of nobody/.test(thrown.message));
+    await assert.rejects(call, (thrown) => isEffectError(thrown, "PRECONDITION_GONE") && /has no UUID/.test(thrown.message));
   });
 
   test("is refused with a UUID that only begins as the one that was written down, as those of one vendor do", async () => {

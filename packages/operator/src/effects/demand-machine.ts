@@ -30,7 +30,7 @@ export async function demandMachine(
   if (uuid !== "" && shown.uuid !== uuid)
     throw new EffectError(
       "PRECONDITION_GONE",
-      `what answers at the address of ${name} has the UUID ${shown.uuid ?? "of nobody"}, and ${uuid} was written down`,
+      `what answers at the address of ${name} has ${shown.uuid === undefined ? "no UUID" : `the UUID ${shown.uuid}`}, and ${uuid} was written down`,
     );
   if (fact === undefined || identityOf(facts, fact) === "own") return;
   const verdict = compareIdentity(facts, fact, shown);

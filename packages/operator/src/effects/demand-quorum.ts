@@ -140,7 +140,7 @@ export const ownMember: Check<Asked> = async (sending) => {
 export const tellsMember: Check<Asked> = async (sending) => {
   const live = await sending.ask(membersNow);
   if (memberShown(live, sending.action.machine) === undefined)
-    throw gone(`${sending.action.machine} does not tell which member of etcd is its own`);
+    throw gone(`${sending.action.machine} does not report which member of etcd is its own`);
 };
 
 /** The machine is known now to be no voter of etcd: nothing that is done to it takes a vote away. */

@@ -55,7 +55,7 @@ export const runsAnotherImage: Check<Connected<Pick<AnotherBuild, "ifVersion" | 
   if (runs === undefined || isSameSchematic(runs, schematic))
     throw new EffectError(
       "PRECONDITION_GONE",
-      runs === undefined ? "it does not tell which schematic it runs" : `it runs the schematic ${runs}`,
+      runs === undefined ? "it does not report which schematic it runs" : `it runs the schematic ${runs}`,
     );
 };
 

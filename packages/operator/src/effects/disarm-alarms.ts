@@ -36,7 +36,7 @@ type Asked = Connected<DisarmAlarms>;
 const onlyFull: Check<Asked> = async (connected) => {
   const { view } = await connected.ask(membersNow);
   if (view.kind === "unsafe" && view.beneath === undefined) throw new EffectError("PRECONDITION_GONE", view.message);
-  if (view.kind === "known") throw new EffectError("PRECONDITION_GONE", "no member of etcd tells of an alarm");
+  if (view.kind === "known") throw new EffectError("PRECONDITION_GONE", "no member of etcd reports an alarm");
 };
 
 /** By what the members tell now: a file without room would raise the alarm anew with the next write. */

@@ -36,10 +36,10 @@ export async function releasePool(name: string, effects: Effects): Promise<void>
   const machines = client.resource<TalosMachine>(talosMachineResource);
   await Promise.all(
     known.listed.map(async (machine) => {
-      const untold = await machines.tryGet({ namespace, name: machine });
-      if (untold === undefined || !isControlledBy(untold, pool)) return;
-      await removeFinalizer(machines, untold, finalizers.talosMachine);
-      await deleteExactly(machines, untold);
+      const unlisted = await machines.tryGet({ namespace, name: machine });
+      if (unlisted === undefined || !isControlledBy(unlisted, pool)) return;
+      await removeFinalizer(machines, unlisted, finalizers.talosMachine);
+      await deleteExactly(machines, unlisted);
     }),
   );
   await removeFinalizer(pools, pool, finalizers.talosWorker, { signal });

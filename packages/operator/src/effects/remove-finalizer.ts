@@ -43,7 +43,7 @@ export const removeFinalizer = defineEffect("RemoveFinalizer", {
     if (kind === "TalosWorker") return forPool(name, effects, () => releasePool(name, effects));
     const object = await sending.ask(objectNow);
     if (object === undefined) return;
-    await deleteUntold(effects);
+    await deleteUnlisted(effects);
     await remove(effects.client.resource(talosControlPlaneResource), object, finalizers.talosControlPlane, { signal: effects.signal });
   },
   step: ({ object: { kind, name } }) =>
@@ -63,7 +63,7 @@ function withoutPool(seen: Observed, pool: string): Observed {
 }
 
 /** The objects of its own machines that no list told of: they would keep their finalizer, and nobody would be left to take it off. */
-async function deleteUntold(effects: Effects): Promise<void> {
+async function deleteUnlisted(effects: Effects): Promise<void> {
   const { client, seen } = effects;
   const machines = client.resource<TalosMachine>(talosMachineResource);
   for (const { declared } of [...seen.machines, ...seen.former]) {

@@ -87,7 +87,7 @@ export const removeStray = defineSend("RemoveStray", {
     member: (facts, { machine, memberId }) => intentOn(facts, machine, "RemoveStray")?.memberId === memberId,
     uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "RemoveStray")?.uuid === ifUuid,
   },
-  doing: "Removing etcd member of nobody",
+  doing: "Removing stray etcd member",
   send: ({ client, action }, options) => client.etcdRemoveMemberById(action.memberId, options),
   taken: ({ action: { memberId }, effects }) =>
     effects.event(

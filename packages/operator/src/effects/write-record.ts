@@ -5,7 +5,7 @@ import { isAlreadyExists, isConflict } from "@talos-operator/kube-runtime";
 import { EffectError } from "../errors.ts";
 import { usableBundle } from "../secrets/bundle-store.ts";
 import { equip } from "../observe/fresh-copies.ts";
-import { isMadeAnew } from "../observe/told-machines.ts";
+import { isMadeAnew } from "../observe/reported-machines.ts";
 import { stored } from "../planning/step-of.ts";
 import { machineFact } from "../record/facts.ts";
 import { printRecord, readRecord } from "../record/facts-codec.ts";

@@ -34,7 +34,7 @@ describe("why", () => {
     ] as const) {
       const text = textOf(one, related);
       assert.match(text, /Nothing is waited for\.\n\nWorth knowing:/);
-      assert.doesNotMatch(text, /Waiting for:|It is as asked for|To continue/);
+      assert.doesNotMatch(text, /Waiting for:|It is as the spec asks|To continue/);
       assert.equal(explain({ object: one, related, record: undefined }).isSettled, true);
     }
   });

@@ -35,7 +35,7 @@ export function printExplanation(explanation: Explanation, now: number): string 
   ]);
   return [
     head,
-    ...(isSettled ? ["", worthKnowing.length === 0 ? "It is as asked for; nothing is waited for." : "Nothing is waited for."] : []),
+    ...(isSettled ? ["", worthKnowing.length === 0 ? "It is as the spec asks; nothing is waited for." : "Nothing is waited for."] : []),
     ...(waitingFor.length === 0 ? [] : ["", "Waiting for:", ...waitingFor.flatMap(linesOf("To continue"))]),
     ...(worthKnowing.length === 0 ? [] : ["", "Worth knowing:", ...worthKnowing.flatMap(linesOf("To change it"))]),
     ...(intents.length === 0 ? [] : ["", "Open effects, whose end was not seen yet:", ...intents]),

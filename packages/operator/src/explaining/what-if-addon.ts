@@ -125,7 +125,7 @@ async function foreseen(
   if (read.kind === "missing") return only(read.message);
   const { documents, hidden } = read.value;
   const wish = wishOf(spec, documents, facts.kubernetesVersion, status?.chart, allowPlainText);
-  if (wish === undefined) return only("Nothing is asked for.");
+  if (wish === undefined) return only("The spec asks for nothing.");
   if (wish.inputs === status?.inputs) return only("What the spec asks for is installed.");
   const access = await readAccess(spec.helmSpec, namespace, client);
   if (access.kind === "missing") return only(access.message);
@@ -147,7 +147,7 @@ async function foreseen(
     { kubeconfig, values: wish.values, hidden, ...(access.value === undefined ? {} : { repository: access.value }) },
   );
   if (result.kind === "previewed") return planned(release, result);
-  return only(result.kind === "failed" ? result.message : "The worker told a result of another task.");
+  return only(result.kind === "failed" ? result.message : "The worker reported a result of another task.");
 }
 
 /** Nothing would be done, or nobody can tell what. */

@@ -4,7 +4,7 @@ import { stateOf } from "../assess/machine-state.ts";
 import { adopt } from "./adoption.ts";
 import { controlPlanesOf, foundedBy } from "../assess/etcd-view.ts";
 import { firstFacts } from "../procedures/join/first-facts.ts";
-import { saysConfigured, signOfEarlierLife } from "../observe/told-machines.ts";
+import { saysConfigured, signOfEarlierLife } from "../observe/reported-machines.ts";
 import { givenSecretsName } from "../secrets/given-secrets.ts";
 import { writtenConfig } from "../spec/written-config.ts";
 import type { ClusterFacts } from "../model/record.ts";

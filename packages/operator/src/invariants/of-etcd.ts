@@ -184,7 +184,7 @@ export const ofEtcd: readonly PassInvariant[] = [
   },
   {
     id: "S13",
-    says: "Only the member of a machine that is written down as gone is removed from etcd, or one that was nobody's in looks that lie apart.",
+    says: "Only the member of a machine that is written down as gone is removed from etcd, or one that was a stray member in looks that lie apart.",
     broken(pass) {
       const found = removals(pass).find(
         ({ kind, machine, memberId }) =>
@@ -201,7 +201,7 @@ export const ofEtcd: readonly PassInvariant[] = [
       const early = removals(pass).find(
         ({ kind, memberId }) => kind === "RemoveStray" && !isBegun(memberId) && pass.assessed.seen.strays?.has(memberId) !== true,
       );
-      return early === undefined ? undefined : `member ${early.memberId} is to be removed, and was nobody's for too short a while`;
+      return early === undefined ? undefined : `member ${early.memberId} is to be removed, and was a stray member for too short a while`;
     },
   },
   {
@@ -211,7 +211,7 @@ export const ofEtcd: readonly PassInvariant[] = [
   },
   {
     id: "S15",
-    says: "Nobody's member is removed by a list that is empty, or that nobody could read.",
+    says: "No member is removed by a list that is empty, or that nobody could read.",
     broken(pass) {
       const [first] = removals(pass);
       if (first === undefined) return undefined;

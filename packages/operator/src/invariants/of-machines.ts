@@ -17,7 +17,7 @@ function wipeUnfounded(pass: Pass, name: MachineName, ifUuid: string): string | 
   if (intent === undefined) return "no intent to wipe it is written down";
   if (intent.uuid !== ifUuid) return `the intent names the hardware ${intent.uuid || "of no UUID"}`;
   if (machine?.isListed === true && !isClusterGoing(pass) && machine.pool?.metadata.deletionTimestamp === undefined) return "it is listed";
-  if (seen.unknownMode !== undefined) return "the annotation reconcile-mode says no known word";
+  if (seen.unknownMode !== undefined) return "the annotation reconcile-mode says no known value";
   const isConfirmed = seen.controlPlane.metadata.annotations?.[annotations.confirmReset] === seen.controlPlane.metadata.name;
   if (seen.namespaceIsTerminating !== false && !isConfirmed) return "its namespace may be going away";
   return undefined;

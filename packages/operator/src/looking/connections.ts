@@ -2,7 +2,7 @@ import { createTalosClient } from "@talos-operator/talos/client";
 import type { TalosClient } from "@talos-operator/talos/client";
 import type { TalosCredentials, TalosDialer } from "@talos-operator/ports";
 import { Steady } from "./steady.ts";
-import type { ToldImage } from "./told-schematic.ts";
+import type { ReportedImage } from "./reported-image.ts";
 import type { Hardware, InMaintenance, SeenEtcd, SeenVersion } from "../model/look.ts";
 
 /** The certificate with which a cluster's machines are looked at (`os:reader`). */
@@ -31,7 +31,7 @@ export class MachineConnections {
   /** Name of its Kubernetes Node. It changes with the machine's hostname alone. */
   readonly nodeName = new Steady<string | undefined>(NODE_NAME_FRESH_MS);
   /** What its Talos was built from. A boot may change it, nothing else does. */
-  readonly image = new Steady<ToldImage | undefined>(Number.POSITIVE_INFINITY);
+  readonly image = new Steady<ReportedImage | undefined>(Number.POSITIVE_INFINITY);
   /** Discovery is on: it was asked for. */
   readonly discovers = new Steady<boolean | undefined>();
   /** etcd as it should be, told through a control plane; what the machine tells itself takes its place. */

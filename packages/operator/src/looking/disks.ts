@@ -1,6 +1,6 @@
 import { isTalosError, resourceKinds, untypedKind } from "@talos-operator/talos/client";
 import type { CallOptions, DiskSpec, TalosClient } from "@talos-operator/talos/client";
-import { bounded, toldWord } from "./told-words.ts";
+import { bounded, reportedWord } from "./reported-words.ts";
 import type { SeenDisk, SeenDiskFacts } from "../model/look.ts";
 
 const discoveredVolume = untypedKind("DiscoveredVolumes.block.talos.dev", "runtime");
@@ -23,7 +23,7 @@ export async function seenDisks(client: TalosClient, options: CallOptions): Prom
   if (disks === undefined) return undefined;
   const contents = volumes?.flatMap((volume) => contentOf(volume.spec) ?? []);
   return disks
-    .filter(({ spec: { devicePath } }) => !devicePath.startsWith("/dev/loop") && toldWord(devicePath, LONGEST_PATH) !== undefined)
+    .filter(({ spec: { devicePath } }) => !devicePath.startsWith("/dev/loop") && reportedWord(devicePath, LONGEST_PATH) !== undefined)
     .map(({ spec }) => ({
       path: spec.devicePath,
       sizeBytes: spec.sizeBytes,

@@ -5,9 +5,9 @@ import { AddressRefusal } from "./checked-dialer.ts";
 import { seenDisks } from "./disks.ts";
 import { etcdHasData } from "./etcd-files.ts";
 import { hasStopped } from "./look.ts";
-import { toldImage } from "./told-schematic.ts";
-import type { ToldImage } from "./told-schematic.ts";
-import { bounded, LONGEST_UUID, toldWord } from "./told-words.ts";
+import { reportedImage } from "./reported-image.ts";
+import type { ReportedImage } from "./reported-image.ts";
+import { bounded, LONGEST_UUID, reportedWord } from "./reported-words.ts";
 import type { EtcdMember, Hardware, InMaintenance, Look, Running, SeenAlarm, SeenEtcd, SeenVersion } from "../model/look.ts";
 
 /** Deadline of each call of a look. */
@@ -169,13 +169,13 @@ async function versionOf(client: TalosClient, options: CallOptions): Promise<See
     const spec = platform?.spec;
     const name =
       typeof spec === "object" && spec !== null && "platform" in spec && typeof spec.platform === "string" ? spec.platform : undefined;
-    return { version: version === undefined ? undefined : bounded(version.spec.version), platform: toldWord(name, LONGEST.platform) };
+    return { version: version === undefined ? undefined : bounded(version.spec.version), platform: reportedWord(name, LONGEST.platform) };
   }
 }
 
 async function runningVersionOf(client: TalosLooks, options: CallOptions): Promise<SeenVersion> {
   const version = await client.version(options);
-  return { version: bounded(version.tag), platform: toldWord(version.platform?.name, LONGEST.platform) };
+  return { version: bounded(version.tag), platform: reportedWord(version.platform?.name, LONGEST.platform) };
 }
 
 /**
@@ -252,7 +252,7 @@ async function nodeNameOf(
   if (status?.spec.stage !== "running") return undefined;
   const ask = async (): Promise<string | undefined> => {
     const told = await optional(client.resources.get(resourceKinds.nodeName, undefined, options));
-    return toldWord(told?.spec.nodeName, LONGEST.nodeName);
+    return reportedWord(told?.spec.nodeName, LONGEST.nodeName);
   };
   const name = await connections.nodeName.take(bootOf(status), now, ask);
   if (name === undefined) connections.nodeName.forget();
@@ -269,11 +269,11 @@ async function imageOf(
   { connections, now }: LookQuestion,
   status: SeenStatus | undefined,
   options: CallOptions,
-): Promise<ToldImage> {
+): Promise<ReportedImage> {
   if (status?.spec.stage !== "running") return {};
-  const ask = async (): Promise<ToldImage | undefined> => {
+  const ask = async (): Promise<ReportedImage | undefined> => {
     const extensions = await optional(client.resources.list(resourceKinds.extensionStatus, options));
-    return extensions === undefined ? undefined : toldImage(extensions);
+    return extensions === undefined ? undefined : reportedImage(extensions);
   };
   const image = await connections.image.take(bootOf(status), now, ask);
   if (image?.schematic === undefined) connections.image.forget();
@@ -304,8 +304,8 @@ export async function hardwareOf(client: TalosLooks, options: CallOptions): Prom
   const macs = links
     .filter((link) => link.spec.type === "ether" && (link.spec.kind === "" || link.spec.kind === "veth"))
     .map((link) => (link.spec.permanentAddress || link.spec.hardwareAddress).toLowerCase())
-    .filter((mac) => toldWord(mac, LONGEST.mac) !== undefined);
-  return { uuid: toldWord(system?.spec.uuid, LONGEST.uuid), macs: [...new Set(macs)].toSorted().slice(0, 64) };
+    .filter((mac) => reportedWord(mac, LONGEST.mac) !== undefined);
+  return { uuid: reportedWord(system?.spec.uuid, LONGEST.uuid), macs: [...new Set(macs)].toSorted().slice(0, 64) };
 }
 
 /** etcd as this machine tells it. What it does not tell stays `undefined`; only failures that concern the whole machine are thrown. */
@@ -420,7 +420,13 @@ function failedLook(thrown: unknown, at: number): Look {
   if (!isTalosError(thrown)) return { kind: "silent", at, since: at, detail: "could not be asked" };
   const { cause } = thrown;
   if (cause instanceof AddressRefusal)
-    return { kind: "silent", at, since: at, detail: "nobody is asked there", stopped: { reason: cause.reason, message: cause.message } };
+    return {
+      kind: "silent",
+      at,
+      since: at,
+      detail: "no machine is asked there",
+      stopped: { reason: cause.reason, message: cause.message },
+    };
   switch (thrown.code) {
     case "NOT_TLS":
     case "NOT_GRPC":

@@ -85,8 +85,8 @@ export interface Observed {
   readonly machines: readonly SeenMachine[];
   /** Machines that the record knows, that were not released, and that no spec declares any more. */
   readonly former: readonly SeenMachine[];
-  /** Former workers whose pool is there though no list told of it (asked only while the control plane is deleted). */
-  readonly untold?: readonly MachineName[];
+  /** Former workers whose pool is there though no list shows it (asked only while the control plane is deleted). */
+  readonly unlisted?: readonly MachineName[];
   /** What is wrong with the specs, and fields that are not built, found by `spec/`. */
   readonly problems: readonly Finding[];
   /** Worker pools whose spec has something wrong in it: that a machine is not listed there is no wish to wipe it. */

@@ -124,7 +124,7 @@ export interface MachineFact {
   readonly memberId?: string;
   /** When its member of etcd was last asked to defragment. Absent: never. */
   readonly defragmentedAt?: number;
-  /** Installer that the last upgrade took, where its name tells no schematic: what the machine runs does not tell it either. */
+  /** Installer that the last upgrade took, where its name shows no schematic: what the machine runs does not show it either. */
   readonly talosImage?: string;
   /** A Talos that is on the machine and not booted yet. */
   readonly installed?: InstalledFact;
@@ -137,7 +137,7 @@ export interface InstalledFact {
   readonly version: string;
   /** What it is built from: `none` = from none; absent where its image does not tell. */
   readonly schematic?: string;
-  /** The installer that it came from, where the name of that tells no schematic. */
+  /** The installer that it came from, where the name of that shows no schematic. */
   readonly image?: string;
   /** What it ran when that was installed: the other boot slot keeps it. */
   readonly before: string;
@@ -241,7 +241,7 @@ export interface IntentFact {
   readonly talosBefore?: string;
   /** Schematic that it is to run after it, where the name of the image tells; `none` = built from none. */
   readonly talosSchematic?: string;
-  /** The installer that it comes from, where the name of that tells no schematic. */
+  /** The installer that it comes from, where the name of that shows no schematic. */
   readonly talosImage?: string;
   /** System extensions that it ran then, and is to run after it. */
   readonly talosExtensions?: readonly string[];

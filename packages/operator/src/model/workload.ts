@@ -6,10 +6,10 @@ export type DrainState =
   /** The pods are gone that had to leave, and volumes of theirs are still attached: the first five, by name. */
   | { readonly kind: "detaching"; readonly volumesLeft: number; readonly volumes: readonly string[] }
   /**
-   * Cordoned, and every pod that has to leave is gone, with its volumes. `at` is when that was last seen; `volumesUntold` why nobody could say whether volumes are
+   * Cordoned, and every pod that has to leave is gone, with its volumes. `at` is when that was last seen; `volumesUnknown` why nobody could say whether volumes are
    * still attached.
    */
-  | { readonly kind: "drained"; readonly at: number; readonly volumesUntold?: string }
+  | { readonly kind: "drained"; readonly at: number; readonly volumesUnknown?: string }
   /** The cluster has no Node of this machine. */
   | { readonly kind: "no-node" }
   /** No control plane's Kubernetes API answers. */
@@ -99,7 +99,7 @@ export interface SeenNodes {
   /** `undefined` = nobody answered yet. */
   readonly nodes: readonly SeenNode[] | undefined;
   /** When they were asked for that are known; absent = `at`. */
-  readonly toldAt?: number;
+  readonly listedAt?: number;
   /** Nobody answered when they were last asked for; absent = somebody did, or they never were. */
   readonly isUnanswered?: boolean;
   /** True while an answer is awaited. */

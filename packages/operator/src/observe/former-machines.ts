@@ -1,7 +1,7 @@
 import { machineNameFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
 import { mayHoldConfig } from "../record/facts.ts";
-import { onlyInstalled, placeOfTold, saysConfigured } from "./told-machines.ts";
+import { onlyInstalled, placeOfReported, saysConfigured } from "./reported-machines.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { SeenRecord } from "../model/observation.ts";
 import type { MachinePlace } from "../model/record.ts";
@@ -43,7 +43,7 @@ export function formerMachines(
 }
 
 function toldPlaces(declared: readonly DeclaredMachine[], { machineObjects, installed }: Tellers): readonly MachinePlace[] {
-  const told = machineObjects.filter(saysConfigured).map(placeOfTold);
+  const told = machineObjects.filter(saysConfigured).map(placeOfReported);
   return [...told, ...onlyInstalled(installed, [...declared, ...told])];
 }
 

@@ -8,8 +8,8 @@ import { readAccess, readBundle, readClusterRecord, readGiven } from "./fresh-co
 import { whoElseHasKeys } from "../record/who-has-keys.ts";
 import { provenLook, unaddressedLook } from "./proven-look.ts";
 import { formerMachines } from "./former-machines.ts";
-import { isMadeAnew, toldLook } from "./told-machines.ts";
-import { untoldWorkers } from "./untold.ts";
+import { isMadeAnew, reportedLook } from "./reported-machines.ts";
+import { unlistedWorkers } from "./unlisted-workers.ts";
 import { poolContract } from "../spec/pool-contract.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
@@ -108,7 +108,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     const now = ports.clock.now();
     if (machine.address === "") return unaddressedLook(now);
     const look = session.machines.look(machine.name);
-    return facts === undefined ? toldLook(machineObjects, machine, look, now) : provenLook(facts, machine, look);
+    return facts === undefined ? reportedLook(machineObjects, machine, look, now) : provenLook(facts, machine, look);
   };
   const see = (machine: DeclaredMachine): SeenMachine => {
     const look = believed(machine);
@@ -130,7 +130,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     machines,
     former: former.map(see),
     ...(controlPlane.metadata.deletionTimestamp !== undefined
-      ? { untold: await untoldWorkers(former, workers, key.namespace ?? "", ports.client) }
+      ? { unlisted: await unlistedWorkers(former, workers, key.namespace ?? "", ports.client) }
       : {}),
     problems: [
       ...ownProblems,

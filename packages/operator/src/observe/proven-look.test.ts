@@ -133,8 +133,8 @@ test("a machine without a UUID that lost one of its network cards is the same ma
 
 test("what answers at the new address of a machine without a UUID, and tells no hardware, is not taken for it", () => {
   const known = facts({ machines: [own({ uuid: "", macs: ["mac-a"] })] });
-  const untold = running(undefined, { hardware: { uuid: undefined, macs: [] } });
-  const look = provenLook(known, { ...declared, address: "10.0.0.77" }, untold);
+  const unreported = running(undefined, { hardware: { uuid: undefined, macs: [] } });
+  const look = provenLook(known, { ...declared, address: "10.0.0.77" }, unreported);
   assert.equal(look.kind === "silent" && look.stopped?.reason, "IdentityMismatch");
-  assert.equal(provenLook(known, { ...declared, address: "10.0.0.1" }, untold), untold);
+  assert.equal(provenLook(known, { ...declared, address: "10.0.0.1" }, unreported), unreported);
 });

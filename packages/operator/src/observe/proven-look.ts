@@ -43,7 +43,7 @@ export function provenLook(facts: Machines | undefined, declared: DeclaredMachin
     if (!hasMoved) return look;
     return unproven(
       look.at,
-      `what answers at its new address ${declared.address} has this cluster's certificate, and cannot show that it is the machine that was written down at ${fact.address}: it tells neither UUID nor hardware address of its own. Nothing is sent to it. Give the machine its old address back, or remove the entry.`,
+      `what answers at its new address ${declared.address} has this cluster's certificate, and cannot show that it is the machine that was written down at ${fact.address}: it reports neither UUID nor hardware address of its own. Nothing is sent to it. Give the machine its old address back, or remove the entry.`,
     );
   }
   const known = whoIs(facts, fact, look.hardware);
@@ -58,7 +58,7 @@ export function provenLook(facts: Machines | undefined, declared: DeclaredMachin
     };
   return unproven(
     look.at,
-    `another machine answers at ${declared.address}: ${known === undefined ? `it has the UUID ${look.hardware?.uuid ?? "of nobody"}` : `it is ${known}`}, and ${fact.uuid || fact.macs.join(", ")} was written down. Nothing is sent to it. Give each machine its own address back${hasMoved ? "" : ", or correct the entry"}.`,
+    `another machine answers at ${declared.address}: ${known === undefined ? `it has ${look.hardware?.uuid === undefined ? "no UUID" : `the UUID ${look.hardware.uuid}`}` : `it is ${known}`}, and ${fact.uuid || fact.macs.join(", ")} was written down. Nothing is sent to it. Give each machine its own address back${hasMoved ? "" : ", or correct the entry"}.`,
   );
 }
 

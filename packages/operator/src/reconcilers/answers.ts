@@ -4,7 +4,7 @@ import { elapsedMs } from "../elapsed.ts";
 import { hasAnswered } from "../controllers/shared/kstatus.ts";
 import type { Told } from "../controllers/shared/kstatus.ts";
 import type { StatusWriter } from "../controllers/shared/status-writer.ts";
-import { tellStart } from "../report/tell.ts";
+import { reportStart } from "../report/tell.ts";
 import type { Cluster } from "./clusters.ts";
 import type { Decision } from "../model/decision.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -60,13 +60,13 @@ interface Start {
 }
 
 /**
- * Tells that something begins.
+ * Reports that something begins: whoever reads statuses that are stale would take their objects for finished.
  *
  * @param composing what the control plane and its pools are parts of
  * @returns whether objects still read as if nothing did, and are waited for
  */
-export async function isUntold(controlPlane: TalosControlPlane, composing: readonly Told[], start: Start): Promise<boolean> {
+export async function areStale(controlPlane: TalosControlPlane, composing: readonly Told[], start: Start): Promise<boolean> {
   const { seen, decision, toChange, cluster, statuses, log } = start;
-  const isTold = hasAnswered(controlPlane) || (await tellStart(controlPlane, seen, decision, cluster.facts, statuses, log));
-  return awaitedAnswers(toChange, seen, isTold ? composing : [controlPlane, ...composing], cluster).length > 0;
+  const isReported = hasAnswered(controlPlane) || (await reportStart(controlPlane, seen, decision, cluster.facts, statuses, log));
+  return awaitedAnswers(toChange, seen, isReported ? composing : [controlPlane, ...composing], cluster).length > 0;
 }

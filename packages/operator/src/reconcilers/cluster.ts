@@ -15,7 +15,7 @@ import { commonOptions } from "../controllers/shared/controller-ports.ts";
 import { specOrMetadataChanged } from "../controllers/shared/predicates.ts";
 import { isRefusedWrite, withRefusal } from "../controllers/shared/refused-write.ts";
 import { createStatusWriter } from "../controllers/shared/status-writer.ts";
-import { ANSWERS_AGAIN_MS, isUntold } from "./answers.ts";
+import { ANSWERS_AGAIN_MS, areStale } from "./answers.ts";
 import { FIELD_MANAGER } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import { carryOut, isExpected } from "./carry-out.ts";
@@ -121,7 +121,7 @@ export function createBrain(options: BrainOptions): Brain {
 
     if (stored === undefined || toChange.size === 0) cluster.answersAwaitedSince = undefined;
     // Whoever reads "ready" now reads it of machines that are being changed.
-    else if (await isUntold(stored, options.parentsOf(stored, pools), { seen, decision, toChange, cluster, statuses, log: context.log }))
+    else if (await areStale(stored, options.parentsOf(stored, pools), { seen, decision, toChange, cluster, statuses, log: context.log }))
       return { requeueAfterMs: ANSWERS_AGAIN_MS, priority: "normal" };
 
     lookAhead(assessed, cluster, bundles, context.log);

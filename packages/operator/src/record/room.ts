@@ -1,5 +1,5 @@
 import { MAX_KNOWN_MACHINES } from "@talos-operator/api";
-import { isMadeAnew } from "../observe/told-machines.ts";
+import { isMadeAnew } from "../observe/reported-machines.ts";
 import { printIntent, printMachine } from "./facts-codec.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";

@@ -3,7 +3,7 @@ import type { KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-
 import type { Clock, Logger } from "@talos-operator/ports";
 import { builtInCatalogue, extendCatalogue, isConfigError } from "@talos-operator/talos";
 import { elapsedMs } from "../elapsed.ts";
-import { bounded } from "../looking/told-words.ts";
+import { bounded } from "../looking/reported-words.ts";
 import type { SeenReleases } from "../model/observation.ts";
 
 /** Where a ConfigMap stands that names further releases of Talos and Kubernetes. */

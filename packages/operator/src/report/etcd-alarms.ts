@@ -54,7 +54,7 @@ function corruptData(seen: Observed, view: Assessment["etcdMembership"], care: C
       reason: "DataCorrupt",
       message: `The data of etcd${whose} are not those of the ${corrupt?.isByLeader === true ? "leader" : "others"} (CORRUPT): ${care.says}. ${NOTHING} See docs/runbooks/etcd-corrupt.md.`,
     };
-  const where = owners.length === 0 ? `as ${names(controlPlanesOf(seen))} tell` : `told of ${names(owners)}`;
+  const where = owners.length === 0 ? `as ${names(controlPlanesOf(seen))} report` : `reported of ${names(owners)}`;
   return {
     reason: "DataCorrupt",
     message: `The data of etcd's members differ (CORRUPT, ${where}), and ${NO_MAJORITY}. ${NOTHING} ${newestProved(seen)}: docs/runbooks/etcd-corrupt.md.`,

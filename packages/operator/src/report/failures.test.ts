@@ -12,7 +12,7 @@ const told: Readonly<Record<keyof typeof words, readonly [string, string]>> = {
   notToldToKeep: [words.notToldToKeep(), "it took them back before it was told to keep them"],
   neverInForce: [words.neverInForce(), "nobody knows whether the configuration arrived; it is not in force"],
   neverOnDisk: [words.neverOnDisk(), "nobody knows whether the configuration arrived; it is not on the disk"],
-  unwellAfterBoot: [words.unwellAfterBoot(undefined), "after its reboot it does not tell its configuration"],
+  unwellAfterBoot: [words.unwellAfterBoot(undefined), "after its reboot it does not report its configuration"],
   otherAfterBoot: [words.otherAfterBoot(), "after the boot another configuration than the staged one is in force"],
   unwellWithMeta: [words.unwellWithMeta("it is silent"), "its META may hold the new static network settings, and it is silent"],
   neverInMeta: [words.neverInMeta(), "nobody knows whether the static network settings arrived; they are not in META"],

@@ -48,12 +48,12 @@ export async function tell(
 }
 
 /**
- * Tells people that something is about to be changed, before the first call to a machine: whoever reads the status then would take the object for finished.
+ * Reports that something is about to be changed, before the first call to a machine: whoever reads the status then would take the object for finished.
  * The next pass says more.
  *
  * @returns false when the API server did not take it: a cluster needs no status, and its changes wait for one only so long
  */
-export async function tellStart(
+export async function reportStart(
   object: TalosControlPlane,
   seen: Observed,
   decision: Decision,

@@ -6,9 +6,9 @@ import type { ClaimObject, PodObject, VolumeAttachmentObject } from "./kinds.ts"
 
 /** What of a Node's volumes is still attached once the pods are gone that had to leave. */
 export type AttachedVolumes =
-  | { readonly kind: "told"; readonly volumes: readonly string[] }
+  | { readonly kind: "reported"; readonly volumes: readonly string[] }
   /** This API says nothing of volumes, and never will to whoever asks again. */
-  | { readonly kind: "untold"; readonly detail: string };
+  | { readonly kind: "unreported"; readonly detail: string };
 
 /**
  * PersistentVolumes that are attached to a Node and that no pod which stays there uses: those of pods that left, whoever drained them. Names, in their order.
@@ -31,14 +31,14 @@ export async function volumesLeft(
       const volume = spec?.source?.persistentVolumeName;
       return spec?.nodeName === nodeName && status?.attached === true && volume !== undefined ? [volume] : [];
     });
-    if (attached.length === 0) return { kind: "told", volumes: [] };
+    if (attached.length === 0) return { kind: "reported", volumes: [] };
     const used = new Set<string | undefined>();
     for (const claim of staying.flatMap(claimsOf))
       used.add((await kubelet.resource<ClaimObject>(claimType).tryGet(claim, options))?.spec?.volumeName);
-    return { kind: "told", volumes: attached.filter((volume) => !used.has(volume)).toSorted() };
+    return { kind: "reported", volumes: attached.filter((volume) => !used.has(volume)).toSorted() };
   } catch (thrown) {
     if (!isForbidden(thrown) && !isNotServed(thrown)) throw thrown;
-    return { kind: "untold", detail: `the API answers ${thrown.code} to ${thrown.call}` };
+    return { kind: "unreported", detail: `the API answers ${thrown.code} to ${thrown.call}` };
   }
 }
 

@@ -245,11 +245,11 @@ export class ClusterWorkload {
       });
     } catch (thrown) {
       const err = thrown instanceof Error ? thrown.message : "unknown";
-      if (!isEffectError(thrown)) log.debug({ action: "LookAtNodes", err }, "The cluster's own API tells no Nodes now");
+      if (!isEffectError(thrown)) log.debug({ action: "LookAtNodes", err }, "The cluster's own API lists no Nodes now");
     }
     this.#nodes = {
       ...this.#nodes,
-      ...(nodes === undefined ? {} : { nodes, toldAt: askedAt }),
+      ...(nodes === undefined ? {} : { nodes, listedAt: askedAt }),
       isUnanswered: nodes === undefined,
       isAsking: false,
       isStale: this.#nodes.isStale || nodes === undefined,

@@ -312,7 +312,7 @@ for (const [status, reason] of [
       world.answer = (request) => (request.path.endsWith("/volumeattachments") ? refusal(status, reason, "no") : undefined);
       await world.begin();
       const state = last(world);
-      assert.match((state?.kind === "drained" && state.volumesUntold) || "", /answers (FORBIDDEN|NOT_SERVED) to .*volumeattachments/);
+      assert.match((state?.kind === "drained" && state.volumesUnknown) || "", /answers (FORBIDDEN|NOT_SERVED) to .*volumeattachments/);
     }));
 
 test("an API that falls silent about volumes is waited for", () =>

@@ -134,7 +134,7 @@ class DrainRun {
     if (!this.#isCordoned) {
       const outcome = await cordon(client, name, this.#owner, this.#why, options);
       if (outcome === "no-node") return this.#end({ kind: "no-node" });
-      if (outcome !== "done") return this.#end({ kind: "refused", detail: `the Node ${name} tells another machine's UUID or address` });
+      if (outcome !== "done") return this.#end({ kind: "refused", detail: `the Node ${name} reports another machine's UUID or address` });
       this.#isCordoned = true;
       this.#ports.cordoned(name);
     }
@@ -174,9 +174,12 @@ class DrainRun {
     const { client } = await this.#api({ kind: "volumes" });
     const left = await volumesLeft(name, staying, kubelet, client, options);
     const at = this.#ports.clock.now();
-    if (left.kind === "untold") {
-      this.#ports.log.warn({ action: "CordonAndDrain", node: name, detail: left.detail }, "Nobody tells which volumes are still attached");
-      return this.#end({ kind: "drained", at, volumesUntold: left.detail });
+    if (left.kind === "unreported") {
+      this.#ports.log.warn(
+        { action: "CordonAndDrain", node: name, detail: left.detail },
+        "It is not known which volumes are still attached",
+      );
+      return this.#end({ kind: "drained", at, volumesUnknown: left.detail });
     }
     const { volumes } = left;
     if (volumes.length === 0) return this.#end({ kind: "drained", at });
@@ -210,7 +213,7 @@ class DrainRun {
     this.#pauseMs = this.#stuckMs;
     this.#stuckMs = Math.min(this.#stuckMs * 1.5, STUCK_LOOK_MS.longest);
     if (isEffectError(thrown, "NOT_LEADING", "RECORD_CHANGED", "MODE_CHANGED")) return true;
-    log.debug({ action: "CordonAndDrain", err: thrown instanceof Error ? thrown.message : "unknown" }, "The drain did not get on");
+    log.debug({ action: "CordonAndDrain", err: thrown instanceof Error ? thrown.message : "unknown" }, "The drain made no progress");
     if (isForbidden(thrown)) {
       this.#unreachableMs = undefined;
       this.#ports.report({ kind: "refused", detail: `the API answers ${thrown.code} to ${thrown.call}` });
@@ -223,7 +226,7 @@ class DrainRun {
     this.#unreachableMs ??= 0;
     this.#ports.report({
       kind: "unreachable",
-      detail: thrown instanceof KubeApiError ? thrown.code : "the machine does not tell the name of its Node",
+      detail: thrown instanceof KubeApiError ? thrown.code : "the machine does not report the name of its Node",
     });
     return false;
   }

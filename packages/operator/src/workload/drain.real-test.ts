@@ -196,7 +196,7 @@ describe("drains on a genuine kube-apiserver", { timeout: 300_000 }, () => {
     await done;
     const last = states.at(-1);
     assert.equal(last?.kind, "drained");
-    assert.ok(last?.kind === "drained" && last.volumesUntold === undefined);
+    assert.ok(last?.kind === "drained" && last.volumesUnknown === undefined);
     await pods.delete({ namespace: "default", name: "agent" }, { gracePeriodSeconds: 0 });
     await cluster.admin.resource(nodeType).delete({ name: "fourth" });
   });

@@ -241,7 +241,7 @@ describe("before control planes that run leave", () => {
       await until(told, "they wait", async () => (await removing(world))?.reason === "WaitingForSnapshot", 60);
       assert.match(
         (await risk(world))?.message ?? "",
-        /"requierd", which is no known word .* counts as required.* no TalosEtcdBackupSchedule names this cluster/,
+        /"requierd", which is no known value .* counts as required.* no TalosEtcdBackupSchedule names this cluster/,
       );
       await word(world, "required");
       await until(told, "it is known", async () => (await risk(world))?.reason === "StoreMissing", 60);

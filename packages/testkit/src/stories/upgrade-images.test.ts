@@ -147,17 +147,17 @@ describe("another image of the Talos that runs", () => {
         assert.doesNotMatch((await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.message ?? "", /stay with the schematic/);
       }));
 
-  test("whose name tells no schematic is not sent alone", () =>
+  test("whose name shows no schematic is not sent alone", () =>
     tell({ timings: demoTimings }, async (world) => {
       const sent = await ready(world);
       await ask(world, { image: "registry.example.org/own/installer" });
       await world.until("told", async () => (await pending(world))?.reason === "ImageDiffers", 120);
-      assert.match((await pending(world))?.message ?? "", /comes with the next version, or alone where its name tells its schematic/);
+      assert.match((await pending(world))?.message ?? "", /comes with the next version, or alone where its name shows its schematic/);
       await world.time.advance(600_000);
       assert.equal(world.sent.length, sent);
     }));
 
-  test("whose name tells no schematic comes with a version, and nothing is said of it after that, also by who knows nothing but the record", () =>
+  test("whose name shows no schematic comes with a version, and nothing is said of it after that, also by who knows nothing but the record", () =>
     tell({ timings: demoTimings }, async (world) => {
       await ready(world);
       await ask(world, { image: "registry.example.org/own/installer", version: "v1.13.10" });

@@ -53,7 +53,7 @@ async function upgraded(world: Story, sent: number): Promise<void> {
   for (const once of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, once).toSorted(), all);
 }
 
-const untold = /demo-10\.5\.0\.2 boots Talos v1\.13\.10; it runs that, and the cluster's own API does not tell its Nodes/;
+const untold = /demo-10\.5\.0\.2 boots Talos v1\.13\.10; it runs that, and the cluster's own API does not list its Nodes/;
 
 describe("an upgrade of Talos without the cluster's own API", () => {
   test("that goes while a machine boots blames nothing on the version, says what is waited for, and goes on when it is back", () => {
@@ -79,7 +79,7 @@ describe("an upgrade of Talos without the cluster's own API", () => {
       const sent = await ready(world);
       cut.isCut = true;
       await ask(world, "v1.13.10");
-      await says(world, /demo-10\.5\.0\.2 is next: the cluster's own API does not tell its Nodes/);
+      await says(world, /demo-10\.5\.0\.2 is next: the cluster's own API does not list its Nodes/);
       await world.time.advance(2_400_000);
       assert.deepEqual(sentTo(world, sent, "Reboot"), []);
       assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");

@@ -109,7 +109,7 @@ describe("a Talos that somebody installed by hand and did not boot", () => {
         const sent = world.sent.length;
         await edit(world, { version: "v1.13.10" });
         const says =
-          /demo-10\.5\.0\.2 is next: somebody else installed a Talos on it .*no machine tells which.*talosctl reboot.*runs v1\.13\.10.*talosctl rollback/;
+          /demo-10\.5\.0\.2 is next: somebody else installed a Talos on it .*no machine reports which.*talosctl reboot.*runs v1\.13\.10.*talosctl rollback/;
         await world.until("told", async () => says.test(await pending(world)), 300);
         await world.time.advance(900_000);
         assert.equal(world.sent.length, sent);

@@ -54,7 +54,7 @@ test("why says of a cluster that is ready and gets new settings what it says of 
     for (const type of [kinds.cluster, kinds.controlPlane]) {
       const told = await why(world, type);
       assert.equal(told.isSettled, false);
-      assert.doesNotMatch(printExplanation(told, world.time.now()), /It is as asked for/);
+      assert.doesNotMatch(printExplanation(told, world.time.now()), /It is as the spec asks/);
     }
   }));
 

@@ -95,7 +95,7 @@ const WORDS: Readonly<Record<ObjectStoreFailureKind, string>> = {
   full: "no room is left: make some, or raise the quota",
   "slow-down": "it asks to be asked less often",
   failing: "it fails by itself",
-  "cut-off": "fewer bytes came than were told",
+  "cut-off": "fewer bytes came than were announced",
   damaged: "a checksum differs",
   redirected: "it sends us to another host: correct endpoint or region",
   locked: "object lock keeps the object",

@@ -52,7 +52,7 @@ describe("a Machine that is applied", () => {
   it("and is being deleted though no list told of it is an error: no pool gets it back", async () => {
     const there = { ...wanted, metadata: { ...wanted.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
     const { applier, applies } = applierOn((machine) => machine, there);
-    await assert.rejects(applier.apply(wanted, undefined, isThere), /is being deleted, and the list of Machines did not tell of it/);
+    await assert.rejects(applier.apply(wanted, undefined, isThere), /is being deleted, and the list of Machines did not show it/);
     assert.equal(await applier.apply(wanted, there, isThere), undefined);
     assert.equal(applies(), 0);
   });

@@ -74,10 +74,7 @@ export function createMachineApplier(client: KubeClient): MachineApplier {
         const holder = holderOf(there, owner);
         if (holder !== undefined) throw new CompositionError("MachineCreationError", `Machine ${name} exists and is ${holder}'s`);
         if (stored === undefined && there?.metadata.deletionTimestamp !== undefined)
-          throw new CompositionError(
-            "MachineCreationError",
-            `Machine ${name} is being deleted, and the list of Machines did not tell of it`,
-          );
+          throw new CompositionError("MachineCreationError", `Machine ${name} is being deleted, and the list of Machines did not show it`);
         if (there?.metadata.deletionTimestamp !== undefined) return undefined;
         const { uid } = there?.metadata ?? {};
         const bound = uid === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, uid } };

@@ -29,7 +29,7 @@ const going: KubernetesCluster = {
 };
 
 /** A cluster that goes, of which no cache tells anything. */
-function untold(): Seen {
+function unlisted(): Seen {
   const { model, problems, inertFields, shape, resolvedVersions } = normaliseCluster(going, clusterDefaults({}));
   return {
     cluster: going,
@@ -64,12 +64,12 @@ const paths = {
 async function decided(kind: keyof typeof paths, name: string, uid = "uid-1"): Promise<Decision> {
   const api = createFakeApi();
   api.put(paths[kind], child(kind, name, uid));
-  return decideComposition(await askByName(untold(), createKubeClient(api.transport())));
+  return decideComposition(await askByName(unlisted(), createKubeClient(api.transport())));
 }
 
 describe("a cluster that goes, of which no list tells anything", () => {
   it("lets nothing go before it asked", () => {
-    const { needsAsking, release, removeFiles, removeFinalizer } = decideComposition({ ...untold(), machines: [] });
+    const { needsAsking, release, removeFiles, removeFinalizer } = decideComposition({ ...unlisted(), machines: [] });
     assert.deepEqual([needsAsking, release, removeFiles, removeFinalizer], [true, [], false, false]);
   });
 
@@ -101,7 +101,7 @@ describe("a cluster that goes, of which no list tells anything", () => {
     const client = createKubeClient({
       call: () => Promise.reject(new Error("cut")),
     } as unknown as Parameters<typeof createKubeClient>[0]);
-    await assert.rejects(askByName(untold(), client));
+    await assert.rejects(askByName(unlisted(), client));
   });
 });
 
@@ -113,7 +113,7 @@ describe("a cluster that stays, of whose Machines no list tells while their Talo
     spec: { endpoint: "10.0.0.1", version: "v1.13.9" },
   } as const;
   const staying = (): Seen => ({
-    ...untold(),
+    ...unlisted(),
     cluster: { ...going, metadata },
     talosMachines: [
       { ...talosMachine, metadata: { namespace: "default", name: "demo-demo-cp-0" } },

@@ -19,8 +19,8 @@ export async function askByName(seen: Seen, client: KubeClient): Promise<Seen> {
     names: readonly string[],
     known: readonly T[],
   ): Promise<readonly T[]> => {
-    const untold = names.filter((name) => !known.some(({ metadata }) => metadata.name === name));
-    const found = await Promise.all(untold.map((name) => client.resource<T>(type).tryGet({ namespace, name })));
+    const unlisted = names.filter((name) => !known.some(({ metadata }) => metadata.name === name));
+    const found = await Promise.all(unlisted.map((name) => client.resource<T>(type).tryGet({ namespace, name })));
     return [...known, ...found.flatMap((one) => (one !== undefined && controllerOf(one.metadata)?.uid === uid ? [one] : []))];
   };
   const { machines, pools, passedOver } = compose(seen, model);

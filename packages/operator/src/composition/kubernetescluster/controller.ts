@@ -207,8 +207,8 @@ export function createCompositionController(options: CompositionControllerOption
           [cluster, ...twinsOf(cluster, clusters.store), ...holdersBeside(cluster, clusters.store)].map(({ metadata }) => metadata),
       }),
       watchOf({ informer: vitistackMachines, why: "a Machine was fulfilled, changed or taken away", map: ownerKeys }),
-      watchOf({ informer: controlPlanes, why: "the control plane tells how far it is", map: ownerKeys }),
-      watchOf({ informer: workers, why: "a pool tells how far it is", map: ownerKeys }),
+      watchOf({ informer: controlPlanes, why: "the control plane reports how far it is", map: ownerKeys }),
+      watchOf({ informer: workers, why: "a pool reports how far it is", map: ownerKeys }),
       watchOf({
         informer: options.machines,
         why: "a machine is ready, or was released",

@@ -1,7 +1,7 @@
 import { clusterRecordResource, talosControlPlaneResource } from "@talos-operator/api";
 import type { ClusterRecord, TalosControlPlane } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
-import { isMadeAnew, onlyInstalled, signOfEarlierLife } from "../../observe/told-machines.ts";
+import { isMadeAnew, onlyInstalled, signOfEarlierLife } from "../../observe/reported-machines.ts";
 import { mayHoldConfig } from "../../record/facts.ts";
 import { readRecord } from "../../record/facts-codec.ts";
 import { installedPlace } from "./installed-on.ts";
@@ -26,6 +26,6 @@ export async function readHolding({ cluster, model, machines }: Seen, client: Ku
   const facts = readRecord(record)?.facts;
   if (facts === undefined) return undefined;
   const installed = machines.flatMap((machine) => installedPlace(model.name, machine) ?? []);
-  const untold = isMadeAnew(facts) ? onlyInstalled(installed, facts.machines) : [];
-  return new Set([...facts.machines.filter(mayHoldConfig), ...untold].map(({ name }) => name));
+  const unreported = isMadeAnew(facts) ? onlyInstalled(installed, facts.machines) : [];
+  return new Set([...facts.machines.filter(mayHoldConfig), ...unreported].map(({ name }) => name));
 }

@@ -142,7 +142,7 @@ export function createSharedEndpoints(client: KubeClient): SharedEndpoints {
       if (!isConditionTrue(conditionsOf(network), "Ready"))
         return waits(`NetworkNamespace ${network.metadata.name} is not ready${whyNot(network)}`);
       if (!ENVIRONMENT.test(model.inventory.environment))
-        return waits("data.environment is no word that the network takes: letters, digits, dots, dashes and underscores, at most 128");
+        return waits("data.environment is no value that the network takes: letters, digits, dots, dashes and underscores, at most 128");
       const uid = seen.cluster.metadata.uid ?? "";
       const address = await addresses.tryGet({ namespace: seen.cluster.metadata.namespace ?? "", name: model.clusterId });
       const holder = address === undefined ? undefined : holderOf(address, uid, model.clusterId);

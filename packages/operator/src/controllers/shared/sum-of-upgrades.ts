@@ -1,6 +1,6 @@
 import type { UpgradeStatus } from "@talos-operator/api";
 
-/** What of a pool tells how far it is. */
+/** What of a pool reports how far it is. */
 export interface PoolUpgrade {
   readonly spec?: { readonly version?: string };
   readonly status?: { readonly wantedMachines?: number; readonly observedVersion?: string; readonly upgrade?: UpgradeStatus };

@@ -53,7 +53,7 @@ const cases: readonly { readonly name: string; readonly seen: VersionsSeen; read
     name: "where nobody says what is done, what is proved is told all the same",
     seen: { machines: [], proving: ["a"] },
     reason: "ImageDiffers",
-    says: /^a shows what is asked for/,
+    says: /^a shows what the spec asks for/,
   },
   {
     name: "a downgrade of Talos is named as that, with the annotation it needs",

@@ -84,7 +84,7 @@ export function upgradePendingOf(
     // What is done about it says so itself.
     ...(proving.length === 0 || (step?.says ?? "") !== ""
       ? []
-      : [`${proving.join(", ")} shows what is asked for, and is watched for its bake time`]),
+      : [`${proving.join(", ")} shows what the spec asks for, and is watched for its bake time`]),
     ...(kubernetes === undefined ? [] : [kubernetesSentence(kubernetes)]),
     ...components,
     ...images,
@@ -137,7 +137,7 @@ function releaseOf({ machines, containers = [], kubernetes, components = [], ima
     ...(images.length === 0
       ? []
       : [
-          "Running machines keep the image that they were installed from: another one comes with the next version, or alone where its name tells its schematic of the Image Factory.",
+          "Running machines keep the image that they were installed from: another one comes with the next version, or alone where its name shows its schematic of the Image Factory.",
         ]),
   ];
 }

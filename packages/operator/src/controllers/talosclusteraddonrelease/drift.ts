@@ -86,5 +86,5 @@ export function driftCondition({ metadata: { generation }, spec, status }: Talos
 /** What differs, for people: names and paths. */
 export function driftWords({ total = 0, objects = [], beyond }: AddonDrift): string {
   const others = total > objects.length ? `; and ${total - objects.length} more` : "";
-  return `Not as Helm deployed it: ${objects.join("; ")}${others}.${beyond === undefined ? "" : " It is put right."}`;
+  return `Not as Helm deployed it: ${objects.join("; ")}${others}.${beyond === undefined ? "" : " It is corrected."}`;
 }

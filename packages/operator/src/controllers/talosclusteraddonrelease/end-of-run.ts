@@ -24,7 +24,7 @@ export function ending(seen: ReleaseSeen, run: AddonRun, result: AddonResult | u
   if (result.kind === "applied" && run.task === "apply") return applied(seen, run, result);
   if (result.kind === "rolled-back" && run.task === "rollback") return rolledBack(seen, run, result);
   if (result.kind === "manifests-applied" && run.task === "apply") return manifestsApplied(seen, run, result);
-  return endOfTry(seen, run, clientFailed(run, "told a result of another task"));
+  return endOfTry(seen, run, clientFailed(run, "reported a result of another task"));
 }
 
 export function clientFailed({ name }: AddonRun, why: string): Failure {

@@ -48,7 +48,7 @@ function towardPreview(seen: ReleaseSeen, wish: ReleaseWish): ReleaseDecision {
   if (turn !== undefined) return pending(seen, turn);
   const id = addonRunId(release.metadata.uid ?? "", "preview", rfc3339(now));
   const run: AddonRun = { name: addonRunName(id), id, task: "preview", inputs: wish.inputs, ...timesOfRun(now, taskMs) };
-  return pending(seen, `Helm is asked, by the run ${run.name}.`, { kind: "begin", run }, { run, preview: undefined });
+  return pending(seen, `The run ${run.name} asks Helm.`, { kind: "begin", run }, { run, preview: undefined });
 }
 
 function afterPreview(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
@@ -70,7 +70,7 @@ function afterPreview(seen: ReleaseSeen, run: AddonRun): ReleaseDecision {
   // Nobody has started it, and it is not what would be asked for now.
   if (state.kind === "absent" && isStale) return pending(seen, "Helm is asked in a moment.", { kind: "none" }, { run: undefined }, 0);
   const waits = state.kind === "waiting" ? ` It waits: ${state.why}.` : "";
-  return pending(seen, `Helm is asked, by the run ${run.name}.${waits}`, startOf(seen, run, state));
+  return pending(seen, `The run ${run.name} asks Helm.${waits}`, startOf(seen, run, state));
 }
 
 function foundBy({ chart, changes, total }: PreviewedResult): Omit<AddonPreview, "inputs" | "checkTime"> {

@@ -54,7 +54,7 @@ function ending(seen: BackupSeen, run: BackupRun, end: TaskResult | Failure): Ba
       });
     }
     if (end.kind === "failed") return endOfTry(seen, run, failureOf(end));
-    return endOfTry(seen, run, { ...lost(run), message: `The run ${run.name} told a result of another task.` });
+    return endOfTry(seen, run, { ...lost(run), message: `The run ${run.name} reported a result of another task.` });
   }
   return endOfTry(seen, run, end);
 }

@@ -36,7 +36,7 @@ function changedConditions({ spec, status, metadata }: TalosEtcdBackup): readonl
       : []),
     ...(status?.encryption !== undefined && isForSomebody !== (status.encryption === "age")
       ? [
-          `spec.encryption ${isForSomebody ? "names recipients, and the backup is stored in clear" : "names nobody, and the backup is encrypted"}`,
+          `spec.encryption ${isForSomebody ? "names recipients, and the backup is stored in clear" : "names no recipient, and the backup is encrypted"}`,
         ]
       : []),
   ];
@@ -62,7 +62,7 @@ export function standingConditions(
           ),
         ]),
     ...(s3?.insecureSkipTLSVerify === true
-      ? [conditionFor("InsecureObjectStorage", "CertificateNotChecked", "Nobody checks whose certificate the store shows.", generation)]
+      ? [conditionFor("InsecureObjectStorage", "CertificateNotChecked", "The store's certificate is not checked.", generation)]
       : isPlain(s3?.endpoint)
         ? [conditionFor("InsecureObjectStorage", "PlainText", "The endpoint is http: whoever is on the way reads the backup.", generation)]
         : []),

@@ -50,7 +50,11 @@ export function endOfProof(seen: BackupSeen, run: BackupRun, end: TaskResult | F
   }
   if ("kind" in end && end.kind === "failed" && isAboutBytes(end)) return proofFailed(seen, run, over, end.message);
   const failure =
-    "kind" in end ? (end.kind === "failed" ? failureOf(end) : { ...lost(run), message: "The run told a result of another task." }) : end;
+    "kind" in end
+      ? end.kind === "failed"
+        ? failureOf(end)
+        : { ...lost(run), message: "The run reported a result of another task." }
+      : end;
   return { ...notProved(seen, failure.message), ended: endedRun(seen, run, "failed", failure.reason) };
 }
 

@@ -139,7 +139,7 @@ export function decideSchedule(seen: ScheduleSeen): ScheduleDecision {
     news: [
       ...turn.news,
       ...(again === undefined ? [] : [missedNews(1, MADE_UP)]),
-      ...removed.map((one) => ({ reason: "BackupRemoved" as const, note: `Retention lets ${one.metadata.name} go.` })),
+      ...removed.map((one) => ({ reason: "BackupRemoved" as const, note: `Retention removes ${one.metadata.name}.` })),
     ],
     // One that waited for a disruption until its time was over was counted by whoever waited.
     missed: turn.missed,

@@ -1,7 +1,7 @@
 import { stateOf } from "../../assess/machine-state.ts";
 import { machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { controlPlanesOf, waitsForEtcd } from "../../assess/etcd-view.ts";
-import { isMadeAnew } from "../../observe/told-machines.ts";
+import { isMadeAnew } from "../../observe/reported-machines.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed } from "../../model/observation.ts";

@@ -81,7 +81,7 @@ function endOf(assessed: Assessment, intent: CareIntent): CareEnd | undefined {
   if (what === "Defragment") {
     const end = endOfDefragmentation(seen, intent);
     if (end !== undefined) return end;
-  } else if (etcdMembership.kind === "known") return { reason: "Disarmed", message: "No member of etcd tells of an alarm any more." };
+  } else if (etcdMembership.kind === "known") return { reason: "Disarmed", message: "No member of etcd reports an alarm any more." };
   if (seen.now <= deadline || mayStillArrive(seen, intent)) return undefined;
   return { reason: "NotSeen", message: `Nothing was seen of what ${machine} was asked to do (${what}) by its deadline.` };
 }

@@ -94,8 +94,12 @@ const cases: readonly (readonly [string, readonly (Partial<SeenEtcd> | undefined
     [8, 8, 8].map((gib) => file(gib * 2 ** 30, gib * 2 ** 30, gib * 2 ** 30)),
     /^person: of the quota of 8192 MiB .* delete objects: etcd advises no quota above 8192 MiB$/,
   ],
-  ["a quota that nobody can read", [full, { dbSizeBytes: 1, dbInUseBytes: 1 }, full], /^person: demo-10\.0\.0\.2 does not tell its quota/],
-  ["sizes that are not told", [full, { quotaBytes: 1_000 }, full], /^waits: demo-10\.0\.0\.2 does not tell how large/],
+  [
+    "a quota that nobody can read",
+    [full, { dbSizeBytes: 1, dbInUseBytes: 1 }, full],
+    /^person: demo-10\.0\.0\.2 does not report its quota/,
+  ],
+  ["sizes that are not told", [full, { quotaBytes: 1_000 }, full], /^waits: demo-10\.0\.0\.2 does not report how large/],
   [
     "a member that hangs is waited for",
     [full, full, { ...full, isHealthy: false }],

@@ -55,15 +55,16 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   if (stuck !== undefined)
     return { kind: "waits", message: `etcd on ${stuck} does not answer, and is waited for; if it stays so, reboot ${stuck}` };
   const files = filesOf(seen, view);
-  const untold = files.find(({ sizeBytes, inUseBytes }) => sizeBytes === undefined || inUseBytes === undefined);
-  if (untold !== undefined) return { kind: "waits", message: `${untold.machine} does not tell how large its file is, and is asked again` };
+  const unreported = files.find(({ sizeBytes, inUseBytes }) => sizeBytes === undefined || inUseBytes === undefined);
+  if (unreported !== undefined)
+    return { kind: "waits", message: `${unreported.machine} does not report how large its file is, and is asked again` };
   const unlimited = files.find(({ quotaBytes }) => quotaBytes === undefined);
   if (unlimited !== undefined && !tellsFull(seen, unlimited.machine))
     return { kind: "waits", message: `${unlimited.machine} was last looked at before that, and is asked for its quota` };
   if (unlimited !== undefined)
     return {
       kind: "person",
-      message: `${unlimited.machine} does not tell its quota, or it is no number: look at quota-backend-bytes in its configuration`,
+      message: `${unlimited.machine} does not report its quota, or it is no number: look at quota-backend-bytes in its configuration`,
     };
   const full = files.filter(({ sizeBytes, quotaBytes }) => !hasRoom(sizeBytes, quotaBytes));
   const named = full.find(({ machine }) => machine === seen.controlPlane.metadata.annotations?.[annotations.defragment]);

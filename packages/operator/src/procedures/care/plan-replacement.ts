@@ -50,7 +50,7 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
   const { name } = machine.declared;
   if (isContainer(machine.look, machineFact(facts, name)))
     return person(
-      `${name} is a container, which nobody but a person starts anew: have it leave etcd (talosctl etcd leave), which empties its data, and start it anew as it is`,
+      `${name} is a container, which only a person starts anew: have it leave etcd (talosctl etcd leave), which empties its data, and start it anew as it is`,
     );
   if (joinsItself(seen, facts, machine))
     return person(
@@ -59,7 +59,7 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
   if (seen.held?.has(name) === true) return person(`${name} is to be replaced, and is paused by its annotation reconcile-mode`);
   if (seen.unknownMode !== undefined)
     return person(
-      `${name} is to be replaced, and the annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word: correct or remove it`,
+      `${name} is to be replaced, and the annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value: correct or remove it`,
     );
   const slot = controlPlaneSlot(assessed, facts, { machine: name, why: "renew", member: voter.id });
   if (slot.kind === "granted") return begin(assessed, facts, machine, voter.id);

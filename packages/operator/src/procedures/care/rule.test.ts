@@ -71,7 +71,7 @@ describe("what Ready says of an etcd that is cared for", () => {
     why: "",
   };
   for (const [what, seen, says] of [
-    ["full", world(raised("no-space")), /NOSPACE.*does not tell its quota/],
+    ["full", world(raised("no-space")), /NOSPACE.*does not report its quota/],
     ["full, and being healed", world(raised("no-space"), { open: disarm }), /NOSPACE.*taken back through demo-10\.0\.0\.1/],
     [
       "full, right after a takeover",

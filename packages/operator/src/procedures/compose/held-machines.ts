@@ -1,7 +1,7 @@
 import { annotations, machineNameFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { silentForMs } from "../../looking/look.ts";
-import { COMES_BACK_MS, isMadeAnew, signOfEarlierLife } from "../../observe/told-machines.ts";
+import { COMES_BACK_MS, isMadeAnew, signOfEarlierLife } from "../../observe/reported-machines.ts";
 import { machineFact, mayHoldConfig } from "../../record/facts.ts";
 import type { Look } from "../../model/look.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
@@ -43,10 +43,10 @@ export function heldMachines(
     .filter((fact) => listed.includes(fact.name) || fact.pool === metadata.name || isNamedBy(metadata.name, fact))
     .map((fact) => fact.name);
   if (!isMadeAnew(facts)) return known;
-  const untold = listed.filter(
+  const unreported = listed.filter(
     (machine) => machineFact(facts, machine) === undefined && machine !== abandoned && mayShowConfig(look(machine)),
   );
-  return [...known, ...untold];
+  return [...known, ...unreported];
 }
 
 /** Its name is that of a machine of this pool; a record of before the field may not name the pool. */

@@ -203,7 +203,7 @@ async function tryRead(question: ConfigQuestion, opening: Promise<Opened>): Prom
     if ("failure" in opened) throw opened.failure;
     return await opened.reader.read(question);
   } catch (thrown) {
-    if (isTalosError(thrown)) return { kind: "unknown", detail: `it does not tell its configuration (${thrown.code})` };
+    if (isTalosError(thrown)) return { kind: "unknown", detail: `it does not report its configuration (${thrown.code})` };
     if (isConfigError(thrown)) return { kind: "unknown", detail: `its configuration cannot be compared (${thrown.code})` };
     if (thrown instanceof ConfigRefusal) return { kind: "unknown", detail: thrown.message };
     if (isEffectError(thrown)) return { kind: "unknown", detail: thrown.detail };

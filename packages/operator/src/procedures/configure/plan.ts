@@ -2,7 +2,7 @@ import { routeOf } from "../../config/compare.ts";
 import { configHashOf } from "./config-hash.ts";
 import { isReadyNode } from "../../assess/machine-state.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../../record/facts.ts";
-import { isMadeAnew } from "../../observe/told-machines.ts";
+import { isMadeAnew } from "../../observe/reported-machines.ts";
 import { failureWords } from "../../report/failures.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";

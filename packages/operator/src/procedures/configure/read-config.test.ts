@@ -68,11 +68,11 @@ test("what is on the disk and in force alike is no third configuration, though a
 });
 
 /** A machine that GRUB or a UKI started without `quiet`, or that tells neither. */
-function started(by: "grub" | "uki" | "untold"): TalosClient {
+function started(by: "grub" | "uki" | "unreported"): TalosClient {
   const machine = client("uuid-1");
   const get = async (kind: unknown, ...rest: readonly unknown[]): Promise<unknown> => {
     if (kind === resourceKinds.securityState)
-      return by === "untold" ? undefined : { spec: { isSecureBoot: false, isBootedWithUki: by === "uki" } };
+      return by === "unreported" ? undefined : { spec: { isSecureBoot: false, isBootedWithUki: by === "uki" } };
     if (kind === resourceKinds.kernelCmdline) return { spec: { cmdline: "talos.platform=metal" } };
     return machine.resources.get(kind as never, ...(rest as []));
   };
@@ -82,7 +82,7 @@ function started(by: "grub" | "uki" | "untold"): TalosClient {
 for (const [by, says] of [
   ["grub", /^live /],
   ["uki", /^reinstall it starts from a UKI, .*customization\.extraKernelArgs/],
-  ["untold", /^reinstall it does not tell by which boot loader/],
+  ["unreported", /^reinstall it does not report by which boot loader/],
 ] as const)
   test(`kernel arguments of the settings are sent to a machine that GRUB starts, and to no other: ${by}`, async () => {
     const install = { extraKernelArgs: ["quiet"], grubUseUKICmdline: false };

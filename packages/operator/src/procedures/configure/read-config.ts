@@ -9,9 +9,9 @@ import { componentDifferences } from "../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
 import { EffectError } from "../../errors.ts";
-import { toldImage } from "../../looking/told-schematic.ts";
+import { reportedImage } from "../../looking/reported-image.ts";
 import { seenArguments, STARTS_FROM_UKI } from "../../looking/kernel-arguments.ts";
-import { toldWord } from "../../looking/told-words.ts";
+import { reportedWord } from "../../looking/reported-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
 import type { KnownConfig, SeenArguments, SeenMeta, SeenTalos } from "../../model/config.ts";
@@ -76,8 +76,8 @@ export async function readConfig(
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
   if (active === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} shows no configuration`);
-  const bootId = toldWord(shownBoot.trim(), LONGEST_BOOT_ID);
-  if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} tells no boot id`);
+  const bootId = reportedWord(shownBoot.trim(), LONGEST_BOOT_ID);
+  if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} reports no boot id`);
   const live = active.spec.reveal();
   const { version } = question.input;
   const contract = question.contract ?? contractOfLive(version, question.input.controlPlane.version, live);
@@ -159,7 +159,7 @@ async function readBoot(
 ): Promise<{ readonly arguments: SeenArguments; readonly firmware: Pick<SeenTalos, "isSecureBoot"> }> {
   const [security, kernel] = await Promise.all([
     client.resources.get(resourceKinds.securityState, undefined, options),
-    untold(client.resources.get(resourceKinds.kernelCmdline, undefined, options)),
+    unlessDenied(client.resources.get(resourceKinds.kernelCmdline, undefined, options)),
   ]);
   return {
     arguments: seenArguments(install, version, security?.spec, kernel?.spec.cmdline),
@@ -176,7 +176,7 @@ export async function readArguments(client: TalosClient, version: string, option
 }
 
 /** A Talos that lacks the resource tells nothing of it. */
-async function untold<T>(call: Promise<T>): Promise<T | undefined> {
+async function unlessDenied<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
   } catch (thrown) {
@@ -198,7 +198,7 @@ function withLoader(change: ConfigChange, { loader }: SeenArguments): ConfigChan
     reason:
       loader === "uki"
         ? `it ${STARTS_FROM_UKI}`
-        : "it does not tell by which boot loader it was started, and only GRUB takes kernel arguments of the configuration",
+        : "it does not report by which boot loader it was started, and only GRUB takes kernel arguments of the configuration",
   };
 }
 
@@ -207,7 +207,7 @@ export async function readBuild(
   client: Pick<TalosClient, "resources">,
   options: CallOptions,
 ): Promise<Pick<SeenTalos, "schematic" | "extensions">> {
-  return toldImage(await client.resources.list(resourceKinds.extensionStatus, options));
+  return reportedImage(await client.resources.list(resourceKinds.extensionStatus, options));
 }
 
 /** Characters of a boot label that are kept. */

@@ -53,7 +53,7 @@ export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: rea
   }
   const halfway = plans.find((plan) => isControlPlane(plan) && isHalfway(plan));
   for (const plan of wanting.filter(isControlPlane)) {
-    if (halfway !== undefined) choice.hold(plan, `${halfway.machine.declared.name} waits for its boot and does not tell how it is`);
+    if (halfway !== undefined) choice.hold(plan, `${halfway.machine.declared.name} waits for its boot and does not report its state`);
     else if (choice.isUnderWay()) choice.hold(plan, "another control plane comes first");
     else choice.take(plan, mayBegin(assessed, facts, plan));
   }

@@ -97,7 +97,7 @@ function mayHoldUnknown({ seen, facts, machine, isGivenUp }: Going): Fate | unde
   return {
     kind: "waits",
     reason: "MachineUnreachable",
-    message: `${name} does not tell whether it holds a configuration of this cluster (${stateOf(machine)}), and the record that knew was lost: it is released at ${rfc3339(shownBy)} if it does not answer by then.`,
+    message: `${name} does not report whether it holds a configuration of this cluster (${stateOf(machine)}), and the record that knew was lost: it is released at ${rfc3339(shownBy)} if it does not answer by then.`,
   };
 }
 
@@ -134,7 +134,7 @@ function forbidden({ seen, machine: { declared } }: Going): Fate | undefined {
   const asks = (message: string): Fate => ({ kind: "waits", reason: "ConfirmationRequired", message });
   if (seen.unknownMode !== undefined)
     return asks(
-      `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so ${declared.name} is not wiped. Correct or remove it, or ${toKeep}.`,
+      `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value, so ${declared.name} is not wiped. Correct or remove it, or ${toKeep}.`,
     );
   if (mayWipe(seen)) return undefined;
   return asks(

@@ -616,7 +616,7 @@ const cases: readonly {
       facts: withPool,
       looks: healthy,
       namespaceIsTerminating: false,
-      untold: ["demo-workers-10.0.1.1"],
+      unlisted: ["demo-workers-10.0.1.1"],
     },
     actions: [],
     reason: "WaitingForWorkers",

@@ -41,11 +41,11 @@ export const finishDeletion: Rule = {
         seen,
         `Worker pools with machines of this cluster: ${holding.join(", ")}. Workers go before the control plane: delete these TalosWorkers, too.`,
       );
-    if (seen.untold !== undefined && seen.untold.length > 0)
+    if (seen.unlisted !== undefined && seen.unlisted.length > 0)
       return waits(
         "WaitingForWorkers",
         seen,
-        `The Kubernetes API lists no pool of ${seen.untold.join(", ")}, and there is one, or nobody could say. Nothing is wiped until its lists are whole again.`,
+        `The Kubernetes API lists no pool of ${seen.unlisted.join(", ")}, and there is one, or nobody could say. Nothing is wiped until its lists are whole again.`,
       );
 
     const tainted = untaintFirst(assessed);

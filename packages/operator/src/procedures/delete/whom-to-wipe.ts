@@ -2,7 +2,7 @@ import { annotations } from "@talos-operator/api";
 import { machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { wordFor } from "../../assess/identity.ts";
 import { silentForMs } from "../../looking/look.ts";
-import { COMES_BACK_MS, isMadeAnew } from "../../observe/told-machines.ts";
+import { COMES_BACK_MS, isMadeAnew } from "../../observe/reported-machines.ts";
 import type { DeletionPolicy } from "@talos-operator/api";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";

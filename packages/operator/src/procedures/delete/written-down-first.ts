@@ -1,7 +1,7 @@
 import { annotations, bundleSecretName } from "@talos-operator/api";
 import { firstFacts } from "../join/first-facts.ts";
 import { withUnknownRunning } from "../join/plan.ts";
-import { saysConfigured, signOfEarlierLife } from "../../observe/told-machines.ts";
+import { saysConfigured, signOfEarlierLife } from "../../observe/reported-machines.ts";
 import { waits } from "./waits.ts";
 import { comesBackUntil, isAbandoned, isPreserved } from "./whom-to-wipe.ts";
 import { isSaidWiped } from "./dissolve.ts";

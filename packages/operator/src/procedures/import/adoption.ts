@@ -67,7 +67,7 @@ export class AdoptionReadings {
 }
 
 function wordsOf(thrown: unknown): string {
-  if (isTalosError(thrown)) return `it does not tell its configuration (${thrown.code})`;
+  if (isTalosError(thrown)) return `it does not report its configuration (${thrown.code})`;
   if (isConfigError(thrown)) return `its configuration cannot be compared (${thrown.code})`;
   return isEffectError(thrown) ? thrown.detail : "it could not be read";
 }

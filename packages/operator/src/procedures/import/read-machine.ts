@@ -6,7 +6,7 @@ import type { CallOptions, TalosClient } from "@talos-operator/talos/client";
 import { configHashOf } from "../configure/config-hash.ts";
 import { readConfig } from "../configure/read-config.ts";
 import { EffectError } from "../../errors.ts";
-import { LONGEST_UUID, toldWord } from "../../looking/told-words.ts";
+import { LONGEST_UUID, reportedWord } from "../../looking/reported-words.ts";
 import type { DeclaredMachine } from "../../model/machine.ts";
 import type { MachineReading } from "../../model/adoption.ts";
 
@@ -70,7 +70,7 @@ export async function readMachine(
     options,
   );
   return {
-    uuid: toldWord(system?.spec.uuid, LONGEST_UUID) ?? "",
+    uuid: reportedWord(system?.spec.uuid, LONGEST_UUID) ?? "",
     machineType: facts.machineType === "init" ? "controlplane" : facts.machineType,
     clusterId: facts.clusterId ?? "",
     clusterName: facts.clusterName ?? "",

@@ -1,5 +1,5 @@
 import { controlPlanesOf, foundedBy, withFounded } from "../../assess/etcd-view.ts";
-import { toldMachines } from "../../observe/told-machines.ts";
+import { reportedMachines } from "../../observe/reported-machines.ts";
 import { planMachines } from "./plan.ts";
 import { withDecisions } from "../../record/facts.ts";
 import { networksOf } from "../../spec/fixed-properties.ts";
@@ -30,7 +30,7 @@ export function firstFacts(
     cni: seen.controlPlane.spec?.cni ?? {},
     talosVersion: seen.controlPlane.spec?.version ?? "",
     kubernetesVersion: writtenConfig(seen)?.kubernetesVersion ?? seen.controlPlane.spec?.kubeVersion ?? "",
-    machines: wasFound ? toldMachines(seen) : [],
+    machines: wasFound ? reportedMachines(seen) : [],
     bootstrapIntent: undefined,
     bootstrapDone: undefined,
     intents: [],

@@ -14,7 +14,7 @@ import { RecordRoom, withoutLongGone } from "../../record/room.ts";
 import { buildToInstall } from "./build-to-install.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import { joinHindrance } from "./joins.ts";
-import { isMadeAnew, isOnlyTold, withTold } from "../../observe/told-machines.ts";
+import { isMadeAnew, isOnlyReported, withReported } from "../../observe/reported-machines.ts";
 import { wordFor } from "../../assess/identity.ts";
 import { isLeaving, twinsAmong } from "../../assess/twins.ts";
 import type { Twins } from "../../assess/twins.ts";
@@ -142,7 +142,7 @@ function noRoomFor({ name, role }: DeclaredMachine): StoppedMachine {
  * Those of pools that are deleted, and machines that nobody lists any more, count too: they are to be wiped. Beside them those that only a TalosMachine tells of.
  */
 export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped: ReadonlySet<MachineName> = new Set()): ClusterFacts {
-  const draft = new FactsDraft(withTold(seen, facts));
+  const draft = new FactsDraft(withReported(seen, facts));
   let room: RecordRoom | undefined;
   for (const { declared, look } of [...seen.machines, ...seen.former]) {
     const known = machineFact(facts, declared.name);
@@ -150,7 +150,7 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
     // One that was released as it was, and is listed again, runs with this cluster's keys all the same.
     if (
       mayHoldConfig(known)
-        ? !(isMadeAnew(facts) && isOnlyTold(known)) || look.hardware === undefined
+        ? !(isMadeAnew(facts) && isOnlyReported(known)) || look.hardware === undefined
         : known !== undefined && isOwnerGoing(seen, declared)
     )
       continue;
@@ -292,7 +292,7 @@ function unreadFirst(seen: Observed, facts: ClusterFacts, declared: DeclaredMach
 /** What is said of a machine that would be installed with a Talos that failed: it has nothing to fall back to. */
 function failedFirst(failed: QuarantineFact): string {
   const what = `${failedWords(failed)} failed on ${failed.machine}${classWords(failed)}`;
-  return `it is not installed, for ${what}, and no machine of its pool tells what it runs instead: ${failed.why} ${quarantineRelease(failed)}`;
+  return `it is not installed, for ${what}, and no machine of its pool reports what it runs instead: ${failed.why} ${quarantineRelease(failed)}`;
 }
 
 /** What is said of a configuration that would be the machine's last. */

@@ -83,14 +83,14 @@ function puts({ seen }: Assessment, owned: readonly Owned[], toCome: ReadonlySet
 function offs({ seen }: Assessment, owned: readonly Owned[], toCome: ReadonlySet<Owned>, isOpen: boolean): readonly Action[] {
   const nodes = owned.flatMap((one) => {
     const { node, fact } = one;
-    if (node.hasUpgradeTaint !== true || toCome.has(one) || (isOpen && isUntold(one))) return [];
+    if (node.hasUpgradeTaint !== true || toCome.has(one) || (isOpen && isVersionUnknown(one))) return [];
     return [{ node: node.name, ...(fact === undefined ? {} : { machine: fact.name }) }];
   });
   return nodes.length === 0 || !mayAskAgain(seen, untaintNodes) ? [] : [{ kind: "UntaintNodes", nodes }];
 }
 
 /** It boots, or does not say what it runs: whether it is done is not known. */
-function isUntold({ machine }: Owned): boolean {
+function isVersionUnknown({ machine }: Owned): boolean {
   if (machine === undefined) return false;
   const { intents, look } = machine;
   return intents.some((intent) => isUpgrade(intent)) || look.kind !== "running" || look.version === undefined;

@@ -97,7 +97,7 @@ export function pursueContainerReset(
   }
   const own = look.etcd?.localMember;
   if (own === undefined)
-    return say("WaitingForQuorum", `${fact.name} does not tell which member of etcd is its own; it is looked at again.`);
+    return say("WaitingForQuorum", `${fact.name} does not report which member of etcd is its own; it is looked at again.`);
   if (isBack) {
     // Its boot has ended when its etcd was up: until then it may still join.
     if (waitsForEtcd(look.etcd) || (look.stage !== "running" && seen.now < intent.deadline))

@@ -3,7 +3,7 @@ import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { besideFull, projectWithout } from "../../assess/quorum.ts";
 import { closed, isShown, LATE_MS, listed, memberOf, waits } from "./removal.ts";
 import { memberHeld } from "./removal-held.ts";
-import { isMadeAnew, isOnlyTold } from "../../observe/told-machines.ts";
+import { isMadeAnew, isOnlyReported } from "../../observe/reported-machines.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { removeMember as removal } from "../../effects/remove-member.ts";
 import type { Action } from "../../model/effect.ts";
@@ -28,7 +28,7 @@ export function removeMember(assessed: Assessment, facts: ClusterFacts, fact: Ma
   if (seen.unknownMode !== undefined)
     return say(
       "ConfirmationRequired",
-      `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so no member of etcd is removed. Correct or remove it.`,
+      `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value, so no member of etcd is removed. Correct or remove it.`,
     );
   const view = besideFull(assessed.etcdMembership);
   if (view.kind === "unsafe")
@@ -114,7 +114,7 @@ export function viaOf(
 export function ghostsOf(assessed: Assessment, facts: ClusterFacts): readonly MachineFact[] {
   const { seen } = assessed;
   const wasTold = (fact: MachineFact): boolean =>
-    isMadeAnew(facts) && fact.role === "controlplane" && isOnlyTold({ ...fact, releasedAt: undefined });
+    isMadeAnew(facts) && fact.role === "controlplane" && isOnlyReported({ ...fact, releasedAt: undefined });
   // A machine that was taken in again has a member of its own, and a fact that is not released.
   const released = facts.machines.filter((fact) => fact.releasedAt !== undefined && (fact.memberId !== undefined || wasTold(fact)));
   if (released.length === 0) return [];

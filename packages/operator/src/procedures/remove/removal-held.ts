@@ -25,7 +25,7 @@ export function resetHeld(fact: MachineFact, holder: SlotHolder): Removal {
         "WaitingForQuorum",
         `${name} leaves once ${holder.isSettling ? "etcd is settled" : "etcd's members agree"}: ${whyHeld(holder)}.`,
       );
-    case "untold":
+    case "unreported":
       return waits(fact, "WaitingForQuorum", `${whyHeld(holder)}; it is looked at again.`);
     case "quorum":
       return waits(
@@ -51,7 +51,7 @@ export function memberHeld(fact: MachineFact, holder: SlotHolder): Removal {
       return waits(fact, "WaitingForQuorum", `The member of ${name} stays listed: ${holder.projection.message}.`);
     case "etcd":
     case "founding":
-    case "untold":
+    case "unreported":
       return waits(fact, "WaitingForQuorum", `The member of ${name} is removed once etcd's other members agree: ${whyHeld(holder)}.`);
   }
 }

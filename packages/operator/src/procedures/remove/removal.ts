@@ -99,7 +99,7 @@ export function waits(fact: MachineFact, reason: Removal["reason"], message: str
 export function wipeForbidden(seen: Observed, { machine }: Leaver): string | undefined {
   const { name, role } = machine.declared;
   if (seen.unknownMode !== undefined)
-    return `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known word, so ${name} is not wiped. Correct or remove it.`;
+    return `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value, so ${name} is not wiped. Correct or remove it.`;
   const isConfirmed = seen.controlPlane.metadata.annotations?.[annotations.confirmReset] === seen.controlPlane.metadata.name;
   // Unknown counts as going away: nothing is wiped on a guess.
   if (seen.namespaceIsTerminating !== false && !isConfirmed)
@@ -109,7 +109,7 @@ export function wipeForbidden(seen: Observed, { machine }: Leaver): string | und
     return `${name} left the list, and deletionPolicy is preserve: it is not wiped, and an unwiped control plane would join etcd again at its next boot, so it stays a member. Set deletionPolicy to reset, or list it again.`;
   }
   const pool = poolOf(seen, machine);
-  const word = `Annotate the TalosControlPlane with ${annotations.abandonMachine} and its UUID to let it go as it is.`;
+  const word = `Annotate the TalosControlPlane with ${annotations.abandonMachine} and its UUID to release it as it is.`;
   if (pool === undefined)
     return `The worker pool of ${name} (${machine.declared.owner.name || "not known"}) is not there, which is no wish to wipe it. Bring the pool back. ${word}`;
   if (seen.unsoundPools?.includes(pool.metadata.name) === true)

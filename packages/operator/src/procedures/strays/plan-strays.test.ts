@@ -84,7 +84,7 @@ describe("members of etcd that belong to no machine", () => {
     ["seen for a moment", { strays: new Set() }, /removed when that is still so in two minutes/],
     ["while too few voters answer", { looks: { "10.0.0.3": silent } }, /^$/],
     ["right after a takeover", { mayDisturb: false }, /just took over.*under way any more$/],
-    ["by a word that nobody knows", { unknownMode: "off" }, /says "off", which is no known word/],
+    ["by a word that nobody knows", { unknownMode: "off" }, /says "off", which is no known value/],
     ["through a machine that is paused", { held: new Set(["demo-10.0.0.1"]) }, /is paused by its annotation/],
     [
       "beside another effect",

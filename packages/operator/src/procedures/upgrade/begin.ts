@@ -14,7 +14,7 @@ import { openRun } from "../../record/upgrades.ts";
 import { awaitsNodesOfRun } from "../nodes/upgrade-taints.ts";
 import { imageFor } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
-import { areNodesTold, lookAtNodes, NODES_UNTOLD } from "./look-again.ts";
+import { areNodesListed, lookAtNodes, NODES_UNLISTED } from "./look-again.ts";
 import { isImageGone, pullWords } from "./pull-words.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
@@ -57,7 +57,7 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (!candidate.isInstalled && (config.talos?.fallback !== undefined || config.talos?.isStaged === true))
     return {
       kind: "hold",
-      why: `somebody else installed a Talos on it that was not booted yet, and no machine tells which: nothing is installed over it. Boot it (talosctl reboot), and if it runs ${toWords(candidate, image)} then it is done and the others follow; or take it back (talosctl rollback, which boots, too)`,
+      why: `somebody else installed a Talos on it that was not booted yet, and no machine reports which: nothing is installed over it. Boot it (talosctl reboot), and if it runs ${toWords(candidate, image)} then it is done and the others follow; or take it back (talosctl rollback, which boots, too)`,
       needsPerson: true,
     };
   // LifecycleService gives an installer none of the kernel arguments of the configuration: GRUB would lose them (siderolabs/talos issue 13967).
@@ -182,10 +182,10 @@ function boot(
   const { seen } = assessed;
   const { name, hop } = candidate;
   // Nobody could tell after the boot whether it is well.
-  if (!areNodesTold(assessed)) {
+  if (!areNodesListed(assessed)) {
     const actions = lookAtNodes(assessed);
     return seen.nodes?.isUnanswered === true
-      ? { kind: "hold", why: NODES_UNTOLD, actions }
+      ? { kind: "hold", why: NODES_UNLISTED, actions }
       : { kind: "act", says: `${name} is drained next.`, actions };
   }
   const first = beforeDrain(assessed, facts, candidate);

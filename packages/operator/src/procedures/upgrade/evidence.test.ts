@@ -75,7 +75,7 @@ const cases: readonly (readonly [name: string, given: Given, says: RegExp])[] = 
   ["a third version", { runs: { version: "v1.13.8" } }, /^another: Talos v1\.13\.8$/],
   ["another image of the version that ran", { intent: image, talos: { schematic: two } }, /^well$/],
   ["the image of before, where the version is the same", { intent: image, talos: { schematic: one } }, /^fell-back$/],
-  ["no schematic, where that alone tells images apart", { intent: image }, /^untold$/],
+  ["no schematic, where that alone tells images apart", { intent: image }, /^unreported$/],
   [
     "the version with another schematic than was asked for",
     { intent: { talosSchematic: two }, talos: { schematic: one } },
@@ -105,7 +105,7 @@ const cases: readonly (readonly [name: string, given: Given, says: RegExp])[] = 
   ],
   ["the kernel argument that it was installed for", { intent: { ...image, ...ran }, talos: { schematic: two }, args: grub([]) }, /^well$/],
   ["what runs, without it", { intent: { ...image, ...ran }, talos: { schematic: two }, args: grub(["quiet"]) }, /^fell-back$/],
-  ["what runs, and not what its kernel was started with", { intent: { ...image, ...ran }, talos: { schematic: two } }, /^untold$/],
+  ["what runs, and not what its kernel was started with", { intent: { ...image, ...ran }, talos: { schematic: two } }, /^unreported$/],
   ["a Talos that does not tell its extensions", { intent: { talosExtensions: ["iscsi-tools"] } }, /^well$/],
 ];
 

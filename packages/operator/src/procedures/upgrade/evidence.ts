@@ -6,7 +6,7 @@ import { GOING_STAGES } from "../../assess/quorum.ts";
 import { machineFact } from "../../record/facts.ts";
 import { nodeNamedBy } from "../../workload/seen-node.ts";
 import { troubleOf } from "../configure/config-probe.ts";
-import { areNodesTold, areNodesToldSince, NODES_UNTOLD } from "./look-again.ts";
+import { areNodesListed, areNodesListedSince, NODES_UNLISTED } from "./look-again.ts";
 import { letGoWords } from "./misfit.ts";
 import { failedWords } from "./quarantine.ts";
 import type { KnownConfig } from "../../model/config.ts";
@@ -20,20 +20,20 @@ export type Progress =
   | { readonly kind: "not-booted" }
   /** It does not answer, or goes down. */
   | { readonly kind: "away" }
-  /** It booted, and what runs is not told yet. */
-  | { readonly kind: "untold" }
+  /** It booted, and what runs is not reported yet. */
+  | { readonly kind: "unreported" }
   /** It booted the Talos of before. */
   | { readonly kind: "fell-back"; readonly bootId: string; readonly lacks?: readonly string[] }
   /** It booted one that nobody asked for. */
   | { readonly kind: "another"; readonly talos: string }
-  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed; `isFinal`: no waiting cures it; `isUntold`: nobody tells. */
+  /** It runs the Talos that was asked for, and something is missing: without a full stop. `isNode`: the Nodes are to be listed; `isFinal`: no waiting cures it; `isUnreported`: the Nodes are not listed. */
   | {
       readonly kind: "missing";
       readonly bootId: string;
       readonly what: string;
       readonly isNode: boolean;
       readonly isFinal?: true;
-      readonly isUntold?: true;
+      readonly isUnreported?: true;
     }
   /** It shows everything. */
   | { readonly kind: "well"; readonly bootId: string };
@@ -48,12 +48,12 @@ export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progres
   const machine = met === undefined ? undefined : withoutAwaited(seen, facts, met);
   if (machine?.look.kind !== "running" || GOING_STAGES.has(machine.look.stage ?? "")) return { kind: "away" };
   const config = configOf(assessed, intent);
-  if (config === undefined) return { kind: "untold" };
+  if (config === undefined) return { kind: "unreported" };
   if (config.bootId === intent.bootIdBefore) return { kind: "not-booted" };
   const asked = { version: intent.talosVersion, schematic: intent.talosSchematic };
   const runs = { version: config.version, schematic: config.talos?.schematic };
   const isImage = isSameVersion(intent.talosBefore, intent.talosVersion);
-  if (isImage && runs.schematic === undefined) return { kind: "untold" };
+  if (isImage && runs.schematic === undefined) return { kind: "unreported" };
   if (isSameVersion(runs.version, intent.talosBefore) && !(isImage && isSameBuild(runs, asked)))
     return { kind: "fell-back", bootId: config.bootId };
   if (!isSameVersion(runs.version, asked.version)) return { kind: "another", talos: `Talos ${runs.version}` };
@@ -68,7 +68,7 @@ export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progres
       isFinal: true,
     };
   const gone = lostArguments(intent, config);
-  if (gone === "untold") return { kind: "untold" };
+  if (gone === "unreported") return { kind: "unreported" };
   // Nothing else tells the two slots apart.
   if (gone.length > 0 && isImage && config.arguments?.bySettings === true) return { kind: "fell-back", bootId: config.bootId, lacks: gone };
   if (gone.length > 0)
@@ -83,11 +83,12 @@ export function progressOf(assessed: Assessment, intent: UpgradeIntent): Progres
 }
 
 /** Kernel arguments that it was to run, and does not; a release that does not tell what runs lost none, unless that is what it is about. */
-function lostArguments(intent: UpgradeIntent, { arguments: seen }: KnownConfig): readonly string[] | "untold" {
+function lostArguments(intent: UpgradeIntent, { arguments: seen }: KnownConfig): readonly string[] | "unreported" {
   const { talosArguments = [] } = intent;
   const { bySettings = false, lacks, names } = seen ?? {};
   if (talosArguments.length === 0) return [];
-  if (bySettings ? lacks === undefined : names === undefined) return isSameVersion(intent.talosBefore, intent.talosVersion) ? "untold" : [];
+  if (bySettings ? lacks === undefined : names === undefined)
+    return isSameVersion(intent.talosBefore, intent.talosVersion) ? "unreported" : [];
   return talosArguments.filter((name) => (bySettings ? lacks?.includes(name) === true : names?.includes(name) === false));
 }
 
@@ -123,8 +124,8 @@ function wellness(assessed: Assessment, intent: UpgradeIntent, machine: SeenMach
   const node = nodes.nodes === undefined ? undefined : nodeNamedBy(nodes.nodes, look, fact);
   const isShown = node?.osImage?.includes(intent.talosVersion) === true;
   // It is as well as it can tell itself: an API that is out of reach is no fault of its Talos.
-  const isTold = areNodesToldSince(assessed, intent.at) && ((isShown && node.isReady) || areNodesTold(assessed));
-  if (!isTold) return { kind: "missing", bootId, what: NODES_UNTOLD, isNode: true, isUntold: true };
+  const areListed = areNodesListedSince(assessed, intent.at) && ((isShown && node.isReady) || areNodesListed(assessed));
+  if (!areListed) return { kind: "missing", bootId, what: NODES_UNLISTED, isNode: true, isUnreported: true };
   if (!isShown) return missing("its Node does not show the version yet", true);
   if (!node.isReady && machine.look === assessed.byName.get(intent.machine)?.look) return missing("its Node is not ready", true);
   return { kind: "well", bootId };

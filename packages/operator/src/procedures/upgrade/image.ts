@@ -19,7 +19,7 @@ export function imageFor({ machineSpec: { image } }: Pick<DeclaredMachine, "mach
   const [place = ""] = image.split("@");
   const [, tag] = /:([^:/]+)$/.exec(place) ?? [];
   if (tag === undefined && image.includes("@"))
-    return { kind: "none", why: `its installer ${image} is named by a digest alone, and tells no version` };
+    return { kind: "none", why: `its installer ${image} is named by a digest alone, and shows no version` };
   if (tag === undefined) return installer(`${withSchematic(image, build.schematic)}:${version}`);
   return tag === version
     ? installer(image)

@@ -25,7 +25,7 @@ const tells = (index: number, version: string, storage: string, isHealthy = true
   running({ ...member(index, 3), isHealthy, storage }, { version });
 /** Its etcd is started again and again, and ends each time. */
 const ends: Look = running({ ...member(0, 3), service: "Waiting", isHealthy: false }, { version: newer });
-const untold: Look = running({ ...member(0, 3), service: undefined, isHealthy: false }, { version: newer });
+const unreported: Look = running({ ...member(0, 3), service: undefined, isHealthy: false }, { version: newer });
 
 const cases: readonly (readonly [string, boolean, Partial<UpgradeIntent>, readonly [Look, Look], Look?])[] = [
   ["another member runs the older etcd", true, {}, [other(1, older), other(2, newer)]],
@@ -38,7 +38,7 @@ const cases: readonly (readonly [string, boolean, Partial<UpgradeIntent>, readon
   ["its etcd never ran and the others tell the older data", true, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.5.0")], ends],
   ["its etcd ends and one of the others tells the newer data", false, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.6.0")], ends],
   ["its etcd runs, and the others may raise their data at any moment", false, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.5.0")]],
-  ["nobody tells whether its etcd runs", false, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.5.0")], untold],
+  ["nobody tells whether its etcd runs", false, {}, [tells(1, newer, "3.5.0"), tells(2, newer, "3.5.0")], unreported],
   ["its etcd never ran and nobody tells of what version the data are", false, {}, [other(1, newer), other(2, newer)], ends],
   ["its etcd never ran and only one that is not healthy tells the older data", false, {}, [tells(1, newer, "3.5.0", false), silent], ends],
   ["another member runs the older etcd, and tells the newer data", false, {}, [tells(1, older, "3.6.0"), tells(2, newer, "3.6.0")], ends],

@@ -28,7 +28,7 @@ export function misfitOf(
   if (seen?.loader === "grub" && isForSecureBoot(reference))
     return `GRUB starts it, and ${reference} is made for Secure Boot: name an installer that is not`;
   if (seen !== undefined && seen.asked.length > 0 && (seen.loader === undefined || seen.lacks === undefined))
-    return `its settings name kernel arguments (${seen.asked.join(", ")}), and it does not tell whether they would still be there: take machine.install.extraKernelArgs away`;
+    return `its settings name kernel arguments (${seen.asked.join(", ")}), and it does not report whether they would still be there: take machine.install.extraKernelArgs away`;
   const { look } = candidate.machine;
   const runs = look.kind === "running" ? look.schematic : undefined;
   if (isAboutArguments(candidate) && (runs === undefined || image.schematic === undefined || !isSameSchematic(runs, image.schematic)))

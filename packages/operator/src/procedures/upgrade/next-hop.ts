@@ -65,12 +65,12 @@ function findHop(assessed: Assessment, facts: ClusterFacts): NextHop {
   if (awaited !== undefined)
     return {
       kind: "held",
-      why: `Nothing begins while no Node can be Ready: which Talos works could not be told. ${awaited.replace(/\.$/, "")}`,
+      why: `Nothing begins while no Node can be Ready: which Talos works could not be determined. ${awaited.replace(/\.$/, "")}`,
     };
   const unheard = assessed.machines.find(
     ({ declared: { role }, look, isMember, fact }) =>
       role === "controlplane" && (isMember || mayHoldConfig(fact)) && !(look.kind === "running" && look.version !== undefined),
   );
-  if (unheard !== undefined) return { kind: "held", why: `${unheard.declared.name} does not tell which Talos it runs` };
+  if (unheard !== undefined) return { kind: "held", why: `${unheard.declared.name} does not report which Talos it runs` };
   return { kind: "hop", hop };
 }

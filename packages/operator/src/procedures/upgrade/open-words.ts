@@ -12,5 +12,5 @@ function waitsFor(assessed: Assessment, intent: UpgradeIntent): string {
   if (intent.what === "InstallTalos") return "";
   const progress = progressOf(assessed, intent);
   const isSilent = assessed.seen.nodes?.isUnanswered === true;
-  return isSilent && progress.kind === "missing" && progress.isUntold === true ? `; it runs that, and ${progress.what}` : "";
+  return isSilent && progress.kind === "missing" && progress.isUnreported === true ? `; it runs that, and ${progress.what}` : "";
 }

@@ -201,7 +201,7 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
     "begins nothing while a control plane is not heard",
     { looks: { "10.0.0.3": silent } },
     [],
-    /10\.0\.0\.3 does not tell which Talos it runs/,
+    /10\.0\.0\.3 does not report which Talos it runs/,
   ],
   [
     "begins nothing with a version that failed",
@@ -234,19 +234,19 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
   ],
   [
     "boots nothing by Nodes that were listed long ago, and lists them",
-    { ...isInstalledThere, over: { nodes: listed({ toldAt: NOW - 61_000, at: NOW - 61_000 }) } },
+    { ...isInstalledThere, over: { nodes: listed({ listedAt: NOW - 61_000, at: NOW - 61_000 }) } },
     ["LookAtNodes "],
     /10\.0\.0\.2 is drained next/,
   ],
   [
-    "boots nothing while the cluster's own API does not tell its Nodes, and says so",
-    { ...isInstalledThere, over: { nodes: listed({ toldAt: NOW - 61_000, isUnanswered: true }) } },
+    "boots nothing while the cluster's own API does not list its Nodes, and says so",
+    { ...isInstalledThere, over: { nodes: listed({ listedAt: NOW - 61_000, isUnanswered: true }) } },
     [],
-    /10\.0\.0\.2 is next: the cluster's own API does not tell its Nodes/,
+    /10\.0\.0\.2 is next: the cluster's own API does not list its Nodes/,
   ],
   [
     "boots what is installed where Nodes were listed a moment ago, although nobody answers now",
-    { ...isInstalledThere, over: { nodes: listed({ toldAt: NOW - 59_000, isUnanswered: true }) } },
+    { ...isInstalledThere, over: { nodes: listed({ listedAt: NOW - 59_000, isUnanswered: true }) } },
     [`RebootMachine ${cp(2)}`],
   ],
   [
@@ -269,7 +269,7 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
     "installs nothing over what somebody else installed",
     { talos: { [cp(2)]: { isStaged: false, manufacturer: "", product: "", fallback: "Talos-v1.13.9.efi" } } },
     [],
-    /somebody else installed a Talos on it .*no machine tells which.*talosctl reboot.*if it runs v1\.13\.10 .*talosctl rollback/,
+    /somebody else installed a Talos on it .*no machine reports which.*talosctl reboot.*if it runs v1\.13\.10 .*talosctl rollback/,
   ],
   [
     "installs nothing over what is staged",
@@ -325,7 +325,7 @@ const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] =
     "claims nothing of kernel arguments where nobody tells by what it starts",
     { args: { [cp(2)]: { bySettings: false, asked: ["quiet"], lacks: [] } } },
     [],
-    /its settings name kernel arguments \(quiet\), and it does not tell whether they would still be there/,
+    /its settings name kernel arguments \(quiet\), and it does not report whether they would still be there/,
   ],
   [
     "claims nothing of them where it does not tell what runs",

@@ -168,7 +168,7 @@ describe("a machine that runs the Talos that was asked for", () => {
     const look = running(member(1, 3), { version: "v1.13.10", nodeName: "node-2" });
     /** Long after its time, with Nodes that were listed so long ago. */
     const judged = (agoMs: number, nodes: readonly SeenNode[] | undefined): readonly unknown[] => {
-      const seen = { at: NOW, toldAt: NOW - agoMs, nodes, isAsking: true, isStale: false, cordoned: new Map() };
+      const seen = { at: NOW, listedAt: NOW - agoMs, nodes, isAsking: true, isStale: false, cordoned: new Map() };
       const { left, isFailed } = decided({
         read,
         looks: { "10.0.0.2": look },

@@ -129,7 +129,7 @@ function installStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const isLate = isOver(seen, intent);
   if (config === undefined)
     return isLate && elapsedMs(intent.deadline, seen.now) > ARRIVES_MS
-      ? end("NotHeardOf", `${machine} does not tell how the installation ended.`, unseen)
+      ? end("NotHeardOf", `${machine} does not report how the installation ended.`, unseen)
       : wait;
   if (config.bootId !== bootIdBefore) {
     const words = `${machine} was booted while Talos was installed, and runs ${config.version}.`;
@@ -163,7 +163,7 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
   const { seen } = assessed;
   const progress = progressOf(assessed, intent);
   // Who has just begun has not read what runs: that nobody told it is no silence of the machine, whenever the deadline was.
-  if (["away", "untold"].includes(progress.kind) && elapsedMs(seen.watchedSince, seen.now) < ARRIVES_MS) return wait;
+  if (["away", "unreported"].includes(progress.kind) && elapsedMs(seen.watchedSince, seen.now) < ARRIVES_MS) return wait;
   if (intent.rollsBackFrom !== undefined) return rollBackStep(assessed, intent, progress);
   switch (progress.kind) {
     case "well":
@@ -181,7 +181,7 @@ function bootStep(assessed: Assessment, intent: UpgradeIntent): Step {
     const { provenAt: _provenAt, ...rest } = intent;
     return { kind: "replace", next: rest };
   }
-  if (!isOver(seen, intent) || (progress.kind === "missing" && progress.isUntold === true))
+  if (!isOver(seen, intent) || (progress.kind === "missing" && progress.isUnreported === true))
     return progress.kind === "missing" && progress.isNode ? { kind: "act", actions: lookAtNodes(assessed) } : wait;
   if (progress.kind !== "missing") return failed("it was asked to boot it and does not answer since.", intent, "NotHeardOf");
   return unwellStep(assessed, intent, progress);

@@ -24,7 +24,7 @@ export function withUnaskedBoots({ seen, facts: stored }: Assessment, facts: Clu
     const config = seen.configs?.get(name);
     if (config?.kind !== "known" || config.bootId === installed.bootId) continue;
     const runs = whatRuns(config, installed);
-    if (runs === "untold") continue;
+    if (runs === "unreported") continue;
     if (runs === "another") {
       draft.put(
         config.talos?.fallback === undefined ? withoutInstalled(fact) : { ...fact, installed: { ...installed, bootId: config.bootId } },
@@ -42,9 +42,9 @@ export function withUnaskedBoots({ seen, facts: stored }: Assessment, facts: Clu
 }
 
 /** Where the version stays, the schematic alone tells the two slots apart. */
-function whatRuns({ version, talos }: KnownConfig, installed: InstalledFact): "it" | "another" | "untold" {
+function whatRuns({ version, talos }: KnownConfig, installed: InstalledFact): "it" | "another" | "unreported" {
   if (!isSameVersion(version, installed.version)) return "another";
-  if (isSameVersion(installed.version, installed.before) && talos?.schematic === undefined) return "untold";
+  if (isSameVersion(installed.version, installed.before) && talos?.schematic === undefined) return "unreported";
   return isSameSchematic(talos?.schematic, installed.schematic) ? "it" : "another";
 }
 

@@ -5,7 +5,7 @@ import { addressReasonOf } from "../../controllers/shared/address-conditions.ts"
 import { UNTIL_KEYS_ARE_BACK } from "../../assess/keys-in-doubt.ts";
 import { comingUpReason, isInstalling, unmetWords } from "../../assess/machine-state.ts";
 import type { UnderWay } from "../../assess/under-way.ts";
-import { identityStatus, keptIdentity } from "../../observe/told-identity.ts";
+import { identityStatus, keptIdentity } from "../../observe/reported-identity.ts";
 import { failureKind } from "../../record/read-before.ts";
 import { identityWords, pinnedWords } from "../../report/identity.ts";
 import { isComingUp, stageWords } from "../../looking/stage-words.ts";
@@ -281,9 +281,9 @@ function doubtAbout({ look, areKeysInDoubt }: MachineSeen): string | undefined {
     case "running":
       return undefined;
     case "silent":
-      return `The machine does not answer${look.stopped === undefined ? `: ${look.detail}` : " as one that can be told from others"}. ${UNTIL_KEYS_ARE_BACK}`;
+      return `The machine does not answer${look.stopped === undefined ? `: ${look.detail}` : " as one that can be distinguished from others"}. ${UNTIL_KEYS_ARE_BACK}`;
     case "foreign":
-      return `Something answers, and without the cluster's keys nobody can tell whether it is the machine that was configured. ${UNTIL_KEYS_ARE_BACK}`;
+      return `Something answers, and without the cluster's keys it cannot be determined whether it is the machine that was configured. ${UNTIL_KEYS_ARE_BACK}`;
     case "maintenance":
       return `The machine waits in maintenance mode. ${UNTIL_KEYS_ARE_BACK}`;
   }
@@ -293,9 +293,9 @@ function reachableOf(seen: MachineSeen): Finding<ReasonOf<"Reachable">> {
   const { look } = seen;
   // Nothing that others may act on: that a machine is not reached counts as a sign that it is gone.
   if (seen.areKeysInDoubt === true && look.kind === "foreign")
-    return { reason: "Answers", message: "Something answers; who it is cannot be told without the cluster's keys." };
+    return { reason: "Answers", message: "Something answers; who it is cannot be determined without the cluster's keys." };
   if (seen.areKeysInDoubt === true && look.kind === "silent" && look.stopped !== undefined)
-    return { reason: "NoAnswer", message: "No answer of a machine that can be told from others." };
+    return { reason: "NoAnswer", message: "No answer of a machine that can be distinguished from others." };
   switch (look.kind) {
     case "not-asked":
       return { reason: "NotAskedYet", message: "Pending." };
@@ -332,7 +332,7 @@ function configOf({ look, fact, sent, hasRecord, areKeysInDoubt }: MachineSeen):
   if (look.kind === "maintenance" && fact.spki !== look.spki)
     return { reason: "Blocked", message: "The machine waits in maintenance mode with another key than was written down." };
   if (areKeysInDoubt === true && look.kind === "foreign")
-    return { reason: "OutcomeUnknown", message: "Something answers; who it is cannot be told without the cluster's keys." };
+    return { reason: "OutcomeUnknown", message: "Something answers; who it is cannot be determined without the cluster's keys." };
   if (look.kind === "foreign" || look.kind === "not-talos")
     return { reason: "Blocked", message: "What answers is not the machine that was configured." };
   if (look.kind === "maintenance" && sent?.outcome === "refused") return { reason: "Rejected", message: refusedWords(sent) };

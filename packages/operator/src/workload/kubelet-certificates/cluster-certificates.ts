@@ -74,7 +74,7 @@ export class ClusterCertificates {
       return await this.#approve(judged, place, approver, log);
     } catch (thrown) {
       const err = thrown instanceof Error ? thrown.message : "unknown";
-      if (!isEffectError(thrown)) log.debug({ action: "TendCertificates", err }, "The cluster's own API tells no certificate requests now");
+      if (!isEffectError(thrown)) log.debug({ action: "TendCertificates", err }, "The cluster's own API lists no certificate requests now");
       return undefined;
     }
   }

@@ -162,13 +162,13 @@ describe("a certificate of a kubelet is never approved", () => {
     ],
     [
       "of a Node that tells another UUID",
-      /tells another UUID/,
+      /reports another UUID/,
       asked,
       { ...around, nodes: [{ ...node, uuid: "22222222-0000-0000-0000-000000000001" }, other] },
     ],
     [
       "while another Node tells the UUID of the machine",
-      /the Node worker-2 tells the UUID/,
+      /the Node worker-2 reports the UUID/,
       asked,
       { ...around, nodes: [node, { ...other, uuid: node.uuid }] },
     ],

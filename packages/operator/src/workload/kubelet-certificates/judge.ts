@@ -7,7 +7,7 @@ import type { NodeOwner, SeenNode } from "../../model/workload.ts";
 /** A request for a certificate, with what it asks for. */
 export interface AskedCertificate {
   readonly signerName: string;
-  /** Who asks, by the word of the API server. */
+  /** Who asks, as the API server says. */
   readonly username: string;
   readonly groups: readonly string[];
   readonly usages: readonly string[];
@@ -85,9 +85,9 @@ function ownerOf(node: SeenNode, { machines, nodes }: Around): CertificateMachin
   const [owner, ...more] = machines.filter(({ nodeName }) => nodeName === node.name);
   if (owner === undefined) return `no machine of this cluster that answers says that it is the Node ${node.name}`;
   if (more.length > 0) return `${[owner, ...more].map(({ machine }) => machine).join(" and ")} say that they are the Node ${node.name}`;
-  if (!isNodeOf(node, owner)) return `the Node ${node.name} tells another UUID or address than ${owner.machine} has`;
+  if (!isNodeOf(node, owner)) return `the Node ${node.name} reports another UUID or address than ${owner.machine} has`;
   const twin = nodes.find((other) => other.name !== node.name && isNodeOf(other, owner));
-  return twin === undefined ? owner : `the Node ${twin.name} tells the UUID or address of ${owner.machine} as well`;
+  return twin === undefined ? owner : `the Node ${twin.name} reports the UUID or address of ${owner.machine} as well`;
 }
 
 function refuseNames(asks: CertificateRequestFacts, node: SeenNode, owner: CertificateMachine, around: Around): string | undefined {

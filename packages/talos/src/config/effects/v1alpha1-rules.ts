@@ -49,7 +49,7 @@ export const v1alpha1Rules: readonly EffectRule[] = [
   rule("machine.features.apidCheckExtKeyUsage", "reboot", "the Talos API reads it when it starts"),
   rule("machine.features.diskQuotaSupport", "reboot", "quotas are switched on when the file system is mounted"),
   rule("machine.features.kubePrism", "live", "the local load balancer is started or stopped"),
-  rule("machine.features.hostDNS", "live", "the local resolver is started, stopped or told"),
+  rule("machine.features.hostDNS", "live", "the local resolver is started, stopped or reconfigured"),
   rule("machine.features.imageCache", "live", "the cache is used from now on"),
   rule("machine.features.nodeAddressSortAlgorithm", "live", "addresses are sorted anew"),
   rule("machine.udev", "live", "rules are loaded and events replayed"),

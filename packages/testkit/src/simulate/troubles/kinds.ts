@@ -119,7 +119,7 @@ export const BACKUP_TROUBLES = [
 
 /** Those that need addons, played with workloads that have them. */
 export const ADDON_TROUBLES = [
-  /** Helm fails in every way: it hangs, dies in the middle, does all and tells nothing, or says why not. */
+  /** Helm fails in every way: it hangs, dies in the middle, does all and reports nothing, or says why not. */
   "helm-fails",
 ] as const;
 

@@ -4,27 +4,27 @@ import type { IdentityKind } from "../model/assessment.ts";
 import type { MachineFact } from "../model/record.ts";
 
 /** What tells one machine from all others, as far as it is known. */
-export type ToldHardware = Pick<MachineFact, "uuid" | "macs">;
+export type ReportedHardware = Pick<MachineFact, "uuid" | "macs">;
 
-/** Of a machine that nobody tells who it is. */
-export const NOTHING_TOLD: ToldHardware = { uuid: "", macs: [] };
+/** Of a machine of which nothing reports who it is. */
+export const NOTHING_REPORTED: ReportedHardware = { uuid: "", macs: [] };
 
 /** Who a TalosMachine says that its machine is. */
-export interface ToldIdentity extends ToldHardware {
+export interface ReportedIdentity extends ReportedHardware {
   readonly maintenanceKey: string | undefined;
 }
 
 /**
- * What a TalosMachine tells of who its machine is: read when the record that knew it is lost. Anybody who may write its status may have written it: a hint,
+ * What a TalosMachine reports of who its machine is: read when the record that knew it is lost. Anybody who may write its status may have written it: a hint,
  * which the machine has to bear out by what it shows.
  */
-export function toldIdentity({ status }: TalosMachine): ToldIdentity {
+export function reportedIdentity({ status }: TalosMachine): ReportedIdentity {
   const told = status?.identity;
   if (told === undefined) return identityBefore(status?.conditions);
   return { uuid: told.uuid ?? "", macs: told.hardwareAddresses ?? [], maintenanceKey: told.maintenanceKey };
 }
 
-/** The same in the status, of a machine that is written down; `undefined` = there is nothing to tell. */
+/** The same in the status, of a machine that is written down; `undefined` = there is nothing to report. */
 export function identityStatus(kind: IdentityKind, { uuid, macs, spki }: MachineFact): MachineIdentityStatus | undefined {
   const hasAddresses = (kind === "shared" || kind === "vendor") && macs.length > 0;
   if (kind === "none" && spki === undefined) return undefined;

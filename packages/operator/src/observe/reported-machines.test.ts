@@ -6,8 +6,8 @@ import { assess } from "../assess/assess.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, NOW, observed, running, silent } from "../testing/builders.ts";
 import { decide } from "../decide.ts";
 import { planMachines, withUnknownRunning } from "../procedures/join/plan.ts";
-import { identityStatus } from "./told-identity.ts";
-import { isOnlyTold, toldLook, toldMachines } from "./told-machines.ts";
+import { identityStatus } from "./reported-identity.ts";
+import { isOnlyReported, reportedLook, reportedMachines } from "./reported-machines.ts";
 import type { MachinePlace } from "../model/record.ts";
 import type { IdentityKind } from "../model/assessment.ts";
 
@@ -31,7 +31,7 @@ const declared = seen.machines.map((machine) => machine.declared);
 const believed = (objects: readonly TalosMachine[], hardware: ReturnType<typeof both>) => {
   const [first] = declared;
   assert.ok(first !== undefined);
-  return toldLook(objects, first, running(undefined, { hardware }), NOW);
+  return reportedLook(objects, first, running(undefined, { hardware }), NOW);
 };
 
 for (const [what, spki, want] of [
@@ -44,14 +44,14 @@ for (const [what, spki, want] of [
     const waits = observed({ controlPlane: controlPlane(1), looks: { [one]: inMaintenance(one, { spki }) } });
     for (const object of [telling(one, "own", undefined, "key-1"), telling(one, "none", undefined, "key-1")])
       assert.deepEqual(
-        toldMachines({ ...waits, machineObjects: [object] }).map((fact) => fact.spki),
+        reportedMachines({ ...waits, machineObjects: [object] }).map((fact) => fact.spki),
         want,
       );
   });
 
 test("a machine without a key waits for nobody: a TalosMachine that names none is no word for it", () => {
   const waits = observed({ controlPlane: controlPlane(1), looks: { [one]: inMaintenance(one) } });
-  const [fact] = toldMachines({ ...waits, machineObjects: [telling(one)] });
+  const [fact] = reportedMachines({ ...waits, machineObjects: [telling(one)] });
   assert.equal(fact?.spki, undefined);
 });
 
@@ -78,18 +78,18 @@ test("a TalosMachine that names no hardware is no witness against a machine", ()
 });
 
 test("a record that is made anew knows the hardware that a TalosMachine named, and learns the rest once the machine runs", () => {
-  const told = toldMachines({ ...seen, machineObjects: [telling(one)] });
+  const told = reportedMachines({ ...seen, machineObjects: [telling(one)] });
   assert.deepEqual(
     told.map(({ name, uuid }) => ({ name, uuid })),
     [{ name: "demo-10.0.0.1", uuid: "uuid-10.0.0.1" }],
   );
-  assert.ok(told.every(isOnlyTold));
+  assert.ok(told.every(isOnlyReported));
   const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
   const anew = facts({ machines: told, bundle });
   const looks = { [one]: running(undefined, { hardware: both(one) }) };
   const [learned] = withUnknownRunning(observed({ controlPlane: controlPlane(1), facts: anew, looks }), anew).machines;
   assert.deepEqual(learned?.macs, ["mac-10.0.0.1"]);
-  assert.equal(learned !== undefined && isOnlyTold(learned), false);
+  assert.equal(learned !== undefined && isOnlyReported(learned), false);
 });
 
 test("a TalosMachine that turns up after the record was made anew is no rest of a machine that was released: its machine is written down", () => {
@@ -106,7 +106,7 @@ test("a TalosMachine that turns up after the record was made anew is no rest of 
 
 test("a machine that answers at the address of another entry is not written down for it, though only its UUID was told", () => {
   const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
-  const anew = facts({ machines: toldMachines({ ...seen, machineObjects: [telling(one)] }), bundle, bootstrapDone: founded });
+  const anew = facts({ machines: reportedMachines({ ...seen, machineObjects: [telling(one)] }), bundle, bootstrapDone: founded });
   const other = { uuid: `uuid-${two}`, macs: [`mac-${two}`] };
   const swapped = observed({
     controlPlane: controlPlane(2),
@@ -130,7 +130,7 @@ test("a machine that answers at the address of another entry is not written down
 
 test("clones of which only the UUID was told are not taken for each other", () => {
   const bundle = { secretName: "demo-bundle-1", fingerprint: "fingerprint", wasFound: true };
-  const clones = toldMachines({ ...seen, machineObjects: [telling(one, "own", "clone"), telling(two, "own", "clone")] });
+  const clones = reportedMachines({ ...seen, machineObjects: [telling(one, "own", "clone"), telling(two, "own", "clone")] });
   const anew = facts({ machines: clones, bundle, bootstrapDone: founded });
   const looks = {
     [one]: running(undefined, { hardware: { uuid: "clone", macs: [`mac-${one}`] } }),
@@ -148,7 +148,7 @@ test("a Machine that was installed, and that nothing else tells of, is written d
     installed,
   });
   const [, told] = withUnknownRunning(world(anew), anew).machines;
-  assert.deepEqual([told?.name, told?.pool, told !== undefined && isOnlyTold(told)], ["demo-workers-blue", "demo-workers", true]);
+  assert.deepEqual([told?.name, told?.pool, told !== undefined && isOnlyReported(told)], ["demo-workers-blue", "demo-workers", true]);
   const [write] = decide(assess(world(anew))).actions;
   assert.deepEqual(write?.kind === "WriteRecord" && write.facts.machines.map(({ name }) => name), ["demo-10.0.0.1", "demo-workers-blue"]);
   const twin = [{ ...blue, address: one }];
@@ -158,5 +158,5 @@ test("a Machine that was installed, and that nothing else tells of, is written d
 });
 
 test("a machine that was met running or configured here is not from hearsay", () => {
-  assert.equal(isOnlyTold(configured(one)), false);
+  assert.equal(isOnlyReported(configured(one)), false);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TalosClient } from "@talos-operator/talos/client";
 import { seenDisks } from "./disks.ts";
 import { hardwareOf, seenEtcd } from "./look-at.ts";
-import { bounded, toldWord } from "./told-words.ts";
+import { bounded, reportedWord } from "./reported-words.ts";
 
 const endless = "f".repeat(100_000);
 const options = { timeoutMs: 1_000 };
@@ -22,14 +22,14 @@ function telling(specs: Readonly<Record<string, readonly object[]>>): TalosClien
 }
 
 const link = (hardwareAddress: string): object => ({ type: "ether", kind: "", permanentAddress: "", hardwareAddress });
-const untold = { model: "", serial: "", wwid: "", uuid: "", modalias: "", busPath: "", isRotational: false, symlinks: [] };
+const unreported = { model: "", serial: "", wwid: "", uuid: "", modalias: "", busPath: "", isRotational: false, symlinks: [] };
 const disk = (devicePath: string, over: object = {}): object => ({
   devicePath,
   sizeBytes: 1,
   transport: "sata",
   isReadonly: false,
   isCdrom: false,
-  ...untold,
+  ...unreported,
   ...over,
 });
 
@@ -74,7 +74,7 @@ test("a machine that names no member of etcd has none", async () => {
 
 test("words of machines lose control characters and length", () => {
   assert.equal(bounded("a\u001b[31mb\u009fc", 6), "a [31m");
-  assert.equal(toldWord("metal", 5), "metal");
-  assert.equal(toldWord("metals", 5), undefined);
-  assert.equal(toldWord(undefined, 5), undefined);
+  assert.equal(reportedWord("metal", 5), "metal");
+  assert.equal(reportedWord("metals", 5), undefined);
+  assert.equal(reportedWord(undefined, 5), undefined);
 });

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { Condition, TalosMachine } from "@talos-operator/api";
 import { configured } from "../testing/builders.ts";
 import { identityWords, pinnedWords } from "../report/identity.ts";
-import { identityStatus, keptIdentity, toldIdentity } from "./told-identity.ts";
+import { identityStatus, keptIdentity, reportedIdentity } from "./reported-identity.ts";
 import type { IdentityKind } from "../model/assessment.ts";
 
 const fact = { ...configured("10.0.0.1"), uuid: "u", macs: ["a", "b"], spki: "k" };
@@ -19,7 +19,7 @@ const words = (kind: IdentityKind): readonly Condition[] => [
   { ...at, type: "MaintenanceIdentityPinned", ...pinnedWords(fact) },
 ];
 
-const told: readonly (readonly [IdentityKind, ReturnType<typeof toldIdentity>])[] = [
+const told: readonly (readonly [IdentityKind, ReturnType<typeof reportedIdentity>])[] = [
   ["own", { uuid: "u", macs: [], maintenanceKey: "k" }],
   ["shared", { uuid: "u", macs: ["a", "b"], maintenanceKey: "k" }],
   ["vendor", { uuid: "u", macs: ["a", "b"], maintenanceKey: "k" }],
@@ -31,33 +31,33 @@ describe("who a TalosMachine says that its machine is", () => {
     test(`is read from its identity (${kind})`, () => {
       const identity = identityStatus(kind, fact);
       assert.ok(identity !== undefined);
-      assert.deepEqual(toldIdentity(object({ identity })), want);
+      assert.deepEqual(reportedIdentity(object({ identity })), want);
     });
     test(`is the same for one that the release before wrote (${kind})`, () =>
-      assert.deepEqual(toldIdentity(object({ conditions: words(kind) })), want));
+      assert.deepEqual(reportedIdentity(object({ conditions: words(kind) })), want));
     test(`is kept as data while there is no record, whoever wrote it (${kind})`, () => {
       const identity = keptIdentity(object({ conditions: words(kind) }));
       assert.ok(identity !== undefined);
-      assert.deepEqual(toldIdentity(object({ identity })), want);
+      assert.deepEqual(reportedIdentity(object({ identity })), want);
       assert.equal(keptIdentity(object({ identity, conditions: words("shared") })), identity);
     });
   }
 
   test("is nothing for one that says nothing", () => {
     const nothing = { uuid: "", macs: [], maintenanceKey: undefined };
-    assert.deepEqual(toldIdentity(object(undefined)), nothing);
+    assert.deepEqual(reportedIdentity(object(undefined)), nothing);
     assert.equal(keptIdentity(object(undefined)), undefined);
     assert.equal(identityStatus("none", { ...fact, spki: undefined }), undefined);
   });
 
   test("is what its identity says, whatever stands in its sentences", () => {
     const identity = { uuid: "other" };
-    assert.deepEqual(toldIdentity(object({ identity, conditions: words("shared") })), {
+    assert.deepEqual(reportedIdentity(object({ identity, conditions: words("shared") })), {
       uuid: "other",
       macs: [],
       maintenanceKey: undefined,
     });
-    assert.deepEqual(toldIdentity(object({ identity: {}, conditions: words("shared") })).uuid, "");
+    assert.deepEqual(reportedIdentity(object({ identity: {}, conditions: words("shared") })).uuid, "");
   });
 
   test("names no hardware address where the machine tells none", () => {

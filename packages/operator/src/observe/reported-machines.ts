@@ -1,7 +1,7 @@
 import { canonicalAddress, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
-import { NOTHING_TOLD, toldIdentity } from "./told-identity.ts";
-import type { ToldHardware } from "./told-identity.ts";
+import { NOTHING_REPORTED, reportedIdentity } from "./reported-identity.ts";
+import type { ReportedHardware } from "./reported-identity.ts";
 import { provenLook } from "./proven-look.ts";
 import type { ClusterFacts, MachineFact, MachinePlace } from "../model/record.ts";
 import type { Look } from "../model/look.ts";
@@ -24,8 +24,8 @@ export function signOfEarlierLife({ controlPlane: { status } }: Pick<Observed, "
   return undefined;
 }
 
-/** Where a machine is that its TalosMachine tells of, and what for. */
-export function placeOfTold({ metadata, spec }: TalosMachine): MachinePlace {
+/** Where a machine is that its TalosMachine reports, and what for. */
+export function placeOfReported({ metadata, spec }: TalosMachine): MachinePlace {
   const pool = spec?.workerRef?.name;
   return {
     name: metadata.name,
@@ -36,41 +36,41 @@ export function placeOfTold({ metadata, spec }: TalosMachine): MachinePlace {
 }
 
 /**
- * Machines that hold a configuration of this cluster as far as their TalosMachines tell: what is left to go by when the record is lost.
+ * Machines that hold a configuration of this cluster as far as their TalosMachines report: what is left to go by when the record is lost.
  *
  * The rest is learned once they run, of the machine that its TalosMachine names. One that waits in maintenance mode is the machine that was configured only where it
  * shows the key that its TalosMachine names; with any other it was wiped, or is another machine, and a person says what may become of it.
  */
-export function toldMachines(seen: Observed): readonly MachineFact[] {
+export function reportedMachines(seen: Observed): readonly MachineFact[] {
   const told = seen.machineObjects.filter(saysConfigured).map((object): MachineFact => {
     const look = seen.machines.find(({ declared }) => declared.name === object.metadata.name)?.look;
-    const same = look?.kind === "maintenance" && look.spki === toldIdentity(object).maintenanceKey ? look : undefined;
-    const fact = toldFact(object, seen.now);
+    const same = look?.kind === "maintenance" && look.spki === reportedIdentity(object).maintenanceKey ? look : undefined;
+    const fact = reportedFact(object, seen.now);
     return same === undefined ? fact : { ...fact, uuid: same.uuid ?? "", macs: same.macs, spki: same.spki, platform: same.platform };
   });
   return [...told, ...installedMachines(seen, told)];
 }
 
 /**
- * The facts with machines that TalosMachines tell of and that a record does not know which was made anew; the same object when there is none. The API server may
- * have told of fewer when it was made, and one whose machine nobody knows would be deleted as if there were nothing behind it.
+ * The facts with machines that TalosMachines report and that a record does not know which was made anew; the same object when there is none. The API server may
+ * have listed fewer when it was made, and one whose machine nobody knows would be deleted as if there were nothing behind it.
  */
-export function withTold(seen: Observed, facts: ClusterFacts): ClusterFacts {
+export function withReported(seen: Observed, facts: ClusterFacts): ClusterFacts {
   if (!isMadeAnew(facts)) return facts;
-  const isUntold = (name: string): boolean => facts.machines.every((machine) => machine.name !== name);
-  const isTold = seen.machineObjects.some((object) => isUntold(object.metadata.name) && saysConfigured(object));
-  const told = isTold ? toldMachines({ ...seen, installed: [] }).filter(({ name }) => isUntold(name)) : [];
+  const isUnrecorded = (name: string): boolean => facts.machines.every((machine) => machine.name !== name);
+  const isReported = seen.machineObjects.some((object) => isUnrecorded(object.metadata.name) && saysConfigured(object));
+  const told = isReported ? reportedMachines({ ...seen, installed: [] }).filter(({ name }) => isUnrecorded(name)) : [];
   const installed = installedMachines(seen, [...facts.machines, ...told]);
   return told.length + installed.length === 0 ? facts : { ...facts, machines: [...facts.machines, ...told, ...installed] };
 }
 
 /**
- * Machines that a KubernetesCluster still holds, that nobody lists any more, and that nothing else tells of: their TalosMachines went while there was no record. Whoever
- * has let them go would leave them with their configuration.
+ * Machines that a KubernetesCluster still holds, that nobody lists any more, and that nothing else reports: their TalosMachines went while there was no record. Whoever
+ * has released them would leave them with their configuration.
  */
 function installedMachines({ installed = [], machines, now }: Observed, known: readonly MachineFact[]): readonly MachineFact[] {
   const declared = machines.map((machine) => machine.declared);
-  return onlyInstalled(installed, [...declared, ...known]).map((place) => toldBy(place, NOTHING_TOLD, now));
+  return onlyInstalled(installed, [...declared, ...known]).map((place) => toldBy(place, NOTHING_REPORTED, now));
 }
 
 /**
@@ -89,12 +89,12 @@ export function onlyInstalled(
   );
 }
 
-function toldFact(object: TalosMachine, now: number): MachineFact {
-  const { uuid, macs } = toldIdentity(object);
-  return toldBy(placeOfTold(object), { uuid, macs }, now);
+function reportedFact(object: TalosMachine, now: number): MachineFact {
+  const { uuid, macs } = reportedIdentity(object);
+  return toldBy(placeOfReported(object), { uuid, macs }, now);
 }
 
-function toldBy(place: MachinePlace, hardware: ToldHardware, now: number): MachineFact {
+function toldBy(place: MachinePlace, hardware: ReportedHardware, now: number): MachineFact {
   return {
     ...place,
     ...hardware,
@@ -113,18 +113,18 @@ function toldBy(place: MachinePlace, hardware: ToldHardware, now: number): Machi
  * The look at a machine while there is no record, as rules may believe it: another machine than the TalosMachine names says nothing about it, and must not be
  * written down in its place.
  */
-export function toldLook(objects: readonly TalosMachine[], declared: DeclaredMachine, look: Look, now: number): Look {
+export function reportedLook(objects: readonly TalosMachine[], declared: DeclaredMachine, look: Look, now: number): Look {
   if (look.kind !== "running") return look;
   const machines = objects.filter(saysConfigured).map((object): MachineFact => {
-    const told = toldFact(object, now);
+    const told = reportedFact(object, now);
     // Where it was is of no weight here: it may have moved while nobody wrote that down.
     return told.name === declared.name ? { ...told, address: declared.address } : told;
   });
   return provenLook({ machines }, declared, look);
 }
 
-/** What is known of the machine is what its TalosMachine told: it was not seen since the record was made anew. */
-export function isOnlyTold({ spki, platform, configHash, metaHash, configuredAt, releasedAt }: MachineFact): boolean {
+/** What is known of the machine is what its TalosMachine reported: it was not seen since the record was made anew. */
+export function isOnlyReported({ spki, platform, configHash, metaHash, configuredAt, releasedAt }: MachineFact): boolean {
   const isSeen = spki !== undefined || platform !== undefined || configHash !== undefined || metaHash !== undefined;
   return !isSeen && configuredAt !== undefined && releasedAt === undefined;
 }

@@ -9,7 +9,7 @@ import type { DeclaredMachine, MachineName } from "../model/machine.ts";
  *
  * @returns also the machines that could not be asked about
  */
-export async function untoldWorkers(
+export async function unlistedWorkers(
   former: readonly DeclaredMachine[],
   pools: readonly TalosWorker[],
   namespace: string,

@@ -5,10 +5,10 @@ export function bounded(text: string, longest = 200): string {
 }
 
 /**
- * A word of a machine that is written down, such as its UUID; `undefined` = it tells none, or something that is none. The record does not take longer ones, and
+ * A word of a machine that is written down, such as its UUID; `undefined` = it reports none, or something that is none. The record does not take longer ones, and
  * what it does not take of one machine would not be written of the others either.
  */
-export function toldWord(text: string | undefined, longest: number): string | undefined {
+export function reportedWord(text: string | undefined, longest: number): string | undefined {
   return text !== undefined && text.length <= longest && /^[\x21-\x7e]+$/.test(text) ? text : undefined;
 }
 
