@@ -33,6 +33,7 @@ import type { Cached, ObservePorts } from "./observe-ports.ts";
 export async function observe(cached: Cached, session: ClusterSession, ports: ObservePorts): Promise<Observed> {
   const { controlPlane, mode, isUnread, workers, machineObjects } = cached;
   session.noticeTime(ports.clock.now());
+  session.noticePause(mode === "disable");
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
   const configs = await readConfigs(cached, ports.configs);

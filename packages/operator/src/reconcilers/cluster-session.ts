@@ -57,6 +57,7 @@ export class ClusterSession {
   readonly #notes = new Map<MachineName, MachineNotes>();
   #order = 0;
   #noticedAt = Number.NEGATIVE_INFINITY;
+  #isPaused = false;
 
   /** Its machines, as they are looked at. */
   readonly machines: MachineWatch;
@@ -150,6 +151,19 @@ export class ClusterSession {
     // Read again, and made again: both are dated.
     this.configs.forgetAll();
     this.credentialsFor = undefined;
+  }
+
+  /**
+   * Told at the beginning of each pass whether the cluster is paused. Nobody judges open steps meanwhile, and nothing is read: whoever goes on knows as little of
+   * them as a new process does, and gives them time to be seen.
+   */
+  noticePause(isPaused: boolean): void {
+    const isResumed = this.#isPaused && !isPaused;
+    this.#isPaused = isPaused;
+    if (!isResumed) return;
+    this.since = this.#clock.now();
+    this.stepTimes.close();
+    this.configs.forgetAll();
   }
 
   /**

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { demoTimings } from "@talos-operator/simulator";
 import { demoCluster, kinds, tell } from "./story.ts";
-import { all, ask, cps, edit, once, pending, ready, sentTo, settled, upgraded, versions, workers } from "./upgrades.ts";
+import { all, ask, cps, edit, once, pending, ready, sentTo, settled, upgraded, versionAt, versions, workers } from "./upgrades.ts";
 import type { Story } from "./story.ts";
 
 const mode = "talos.alperen.cloud/reconcile-mode";
@@ -66,6 +66,57 @@ describe("an edit in the middle of an upgrade", () => {
       await world.annotate(kinds.cluster, mode, undefined);
       await upgraded(world, "v1.13.10");
       assert.equal(world.sent.filter((call) => call === "Upgrade 10.5.0.2").length, 1, "nothing is installed twice");
+    }));
+
+  for (const call of ["Upgrade", "Reboot"])
+    test(`a pause after the call ${call} that lasts longer than the machine may take blames nothing on the version`, () =>
+      tell({ timings: demoTimings }, async (world) => {
+        const sent = await ready(world);
+        await ask(world, "v1.13.10");
+        await world.until(call, async () => world.sent.includes(`${call} 10.5.0.2`), 300);
+        await world.annotate(kinds.cluster, mode, "disable");
+        await world.time.advance(2_400_000);
+        await world.annotate(kinds.cluster, mode, undefined);
+        await upgraded(world, "v1.13.10");
+        assert.deepEqual((await world.get(kinds.record))?.spec?.["quarantine"], undefined);
+        for (const one of ["Upgrade", "Reboot"]) assert.deepEqual(sentTo(world, sent, one).toSorted(), all, `${one}: once on each machine`);
+      }));
+
+  test("another version right after one that was rolled out goes as fast as that one", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      const took = async (version: string): Promise<number> => {
+        const began = world.time.clock.now();
+        await ask(world, version);
+        await upgraded(world, version);
+        return world.time.clock.now() - began;
+      };
+      const first = await took("v1.13.10");
+      const second = await took("v1.13.11");
+      assert.ok(second < first * 1.2, `${second} ms after ${first} ms`);
+    }));
+
+  test("the version of before, on a machine that was rolled back a moment ago: what is installed is taken back at once", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      await ready(world);
+      world.datacenter.setReleaseFault("v1.13.10", { boot: "never-healthy" });
+      await ask(world, "v1.13.10");
+      await world.until("rolled back", async () => world.sent.includes("Rollback 10.5.0.2"), 3_600);
+      await world.until("well", async () => versionAt(world, "10.5.0.2") === "v1.13.9", 300);
+      const sent = world.sent.length;
+      await ask(world, "v1.13.11");
+      await world.until("installing", async () => sentTo(world, sent, "Upgrade").length > 0, 600);
+      await world.annotate(kinds.cluster, mode, "disable");
+      await world.until("installed", async () => world.datacenter.machine("10.5.0.2").state.meta["6"] !== undefined, 120);
+      await ask(world, "v1.13.9");
+      await world.annotate(kinds.cluster, mode, undefined);
+      await world.until("taken back", async () => sentTo(world, sent, "Rollback").length > 0, 120);
+      await settled(world);
+      assert.deepEqual(sentTo(world, sent, "Reboot"), []);
+      world.datacenter.machine("10.5.0.2").powerOff();
+      world.datacenter.machine("10.5.0.2").powerOn();
+      await world.time.advance(60_000);
+      assert.deepEqual(versions(world), ["v1.13.9"], "another boot starts what is asked for");
     }));
 });
 

@@ -89,7 +89,10 @@ function pull({ seen }: Assessment, { name, machine, hop }: Candidate, { referen
       actions: [],
     };
   const isTooSoon = isFresh && elapsedMs(ended.at, seen.now) < PULL_AGAIN_MS;
-  if (isTooSoon || !mayAskAgain(seen, pullInstaller, name)) return { kind: "hold", why: words ?? "the installer is pulled in a moment" };
+  // The pull of another image has ended, and says nothing of this one.
+  const wasAnother = begun?.outcome === "answered" && ended?.pulled !== undefined && ended.pulled.asked !== image;
+  if (isTooSoon || !(wasAnother || mayAskAgain(seen, pullInstaller, name)))
+    return { kind: "hold", why: words ?? "the installer is pulled in a moment" };
   const target = { machine: name, address: machine.declared.address, ifUuid: machine.fact?.uuid ?? "", ifVersion: hop.from.version };
   return {
     kind: "hold",

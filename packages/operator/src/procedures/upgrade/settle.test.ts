@@ -7,6 +7,7 @@ import type { World } from "../../testing/builders.ts";
 import type { SeenNode } from "../../model/workload.ts";
 import type { Look } from "../../model/look.ts";
 import type { SentEffect } from "../../model/observation.ts";
+import type { InstalledFact } from "../../model/record.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 
 const MINUTE = 60_000;
@@ -17,6 +18,8 @@ interface Given {
   /** The machine that boots; default the second. */
   readonly machine?: string;
   readonly intent?: Partial<UpgradeIntent>;
+  /** What is installed on it and was not booted. */
+  readonly has?: InstalledFact;
   readonly looks?: Readonly<Record<string, Look>>;
   /** What was read of it: when, and in which boot; default before it booted. */
   readonly read?: { readonly at: number; readonly bootId: string; readonly version: string; readonly fallback?: string };
@@ -29,6 +32,7 @@ function decided(given: Given): {
   readonly left: UpgradeIntent | undefined;
   readonly isFailed: boolean;
   readonly installing: string | undefined;
+  readonly installed: string | undefined;
   readonly image: string | undefined;
 } {
   const { count = 3, machine = second, read = { at: NOW, bootId: "before", version: "v1.13.9" }, looks = {}, over = {} } = given;
@@ -48,7 +52,12 @@ function decided(given: Given): {
     bootIdBefore: "before",
     ...given.intent,
   };
-  const known = facts({ bootstrapDone: founded, machines: numbers.map((n) => configured(`10.0.0.${n}`)), intents: [intent] });
+  const { has } = given;
+  const machines = numbers.map((n) => {
+    const fact = configured(`10.0.0.${n}`);
+    return has === undefined || fact.name !== machine ? fact : { ...fact, installed: has };
+  });
+  const known = facts({ bootstrapDone: founded, machines, intents: [intent] });
   const seen = observed({
     controlPlane: controlPlane(count, { version: "v1.13.10" }),
     facts: known,
@@ -79,6 +88,7 @@ function decided(given: Given): {
     left: written.intents.find((one): one is UpgradeIntent => one.machine === machine),
     isFailed: written.quarantine !== undefined,
     installing: written.machines.find(({ name }) => name === machine)?.installing?.version,
+    installed: written.machines.find(({ name }) => name === machine)?.installed?.version,
     image: written.machines.find(({ name }) => name === machine)?.talosImage,
   };
 }
@@ -104,6 +114,29 @@ describe("a machine on which another Talos is installed", () => {
   test("does not have it when it was booted meanwhile", () => {
     const { left, installing: later } = decided({ intent: installing, read: { at: NOW, bootId: "after", version: "v1.13.9" } });
     assert.deepEqual([left, later], [undefined, undefined]);
+  });
+});
+
+describe("a Talos that is installed, was never booted, and is not asked for any more", () => {
+  const has: InstalledFact = { version: "v1.13.10", before: "v1.13.9", bootId: "before" };
+  const takesBack = { rollsBackFrom: "before" } as const;
+  const word = `RollBackTalos/${second}`;
+
+  test("stays written down when the machine that is to take it back did not boot in time", () => {
+    const { left, installed, isFailed } = decided({ has, intent: { ...takesBack, deadline: NOW - MINUTE } });
+    assert.deepEqual([left, installed, isFailed], [undefined, "v1.13.10", false]);
+  });
+
+  test("is taken back at once, whatever the machine took a moment ago under another intent", () => {
+    const sentAgo = (ms: number, outcome: SentEffect["outcome"]): readonly string[] =>
+      decided({ has, intent: takesBack, over: { sent: new Map([[word, { at: NOW - ms, outcome, detail: "" }]]) } }).sent;
+    assert.deepEqual(sentAgo(4.9 * MINUTE, "answered"), [], "asked under this one");
+    assert.deepEqual(sentAgo(5.1 * MINUTE, "answered"), ["RollBackTalos"]);
+    const long = { ...takesBack, at: NOW - MINUTE };
+    const before = (outcome: SentEffect["outcome"]): readonly string[] =>
+      decided({ has, intent: long, over: { sent: new Map([[word, { at: NOW - 2 * MINUTE, outcome, detail: "" }]]) } }).sent;
+    assert.deepEqual(before("answered"), ["RollBackTalos"], "that one has ended");
+    assert.deepEqual(before("refused"), [], "it refuses, and gets a while");
   });
 });
 

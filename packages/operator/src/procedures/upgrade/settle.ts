@@ -1,14 +1,13 @@
 import { elapsedMs } from "../../elapsed.ts";
 import { forfeitLeadership } from "../../effects/forfeit-leadership.ts";
 import { isSameBuild, isSameVersion } from "../../effects/demand-talos.ts";
-import { mayAskAgain } from "../../effects/define.ts";
 import { rebootMachine } from "../../effects/reboot-machine.ts";
 import { rollBackTalos } from "../../effects/roll-back-talos.ts";
 import { upgradeTalos } from "../../effects/upgrade-talos.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { upgradeIntents } from "../../record/upgrades.ts";
-import { notSent, sentUnder, wasJustHeldBack } from "../configure/config-probe.ts";
+import { mayAskUnder, notSent, sentUnder, wasJustHeldBack } from "../configure/config-probe.ts";
 import { endIntent } from "../configure/config-intents.ts";
 import type { Ending } from "../configure/config-intents.ts";
 import { configOf, progressOf } from "./evidence.ts";
@@ -231,7 +230,7 @@ function notBootedStep(assessed: Assessment, intent: UpgradeIntent): Step {
     };
   const why = notSent(seen, word, intent);
   // What goes before the boot was sent: the boot itself follows it.
-  const isBegun = seen.sent.has(`ForfeitLeadership/${machine}`) || sentUnder(seen, "EvictOperator", intent) !== undefined;
+  const isBegun = sentUnder(seen, "ForfeitLeadership", intent) !== undefined || sentUnder(seen, "EvictOperator", intent) !== undefined;
   if (why !== undefined && !isBegun) return { kind: "end", ending: { reason: "HeldBack", message: `${machine} was not booted: ${why}.` } };
   if (isOver(seen, intent)) return { kind: "end", ending: { reason: "HeldBack", message: `${machine} did not boot.` } };
   return { kind: "act", actions: bootActions(assessed, intent) };
@@ -255,14 +254,14 @@ export function bootActions(
     if (slot.kind === "held" || notBack(assessed, machine) !== undefined) return [];
     const view = assessed.etcd;
     if (view.kind === "known" && view.voters.length > 1 && view.leader === member)
-      return mayAskAgain(seen, forfeitLeadership, machine) ? [{ kind: "ForfeitLeadership", ...target }] : [];
+      return mayAskUnder(seen, forfeitLeadership, intent) ? [{ kind: "ForfeitLeadership", ...target }] : [];
   }
   const leaving = leavesFirst(assessed, intent);
   if (leaving !== undefined) return leaving;
   if (intent.what === "Reboot")
-    return mayAskAgain(seen, rebootMachine, machine) ? [{ kind: "RebootMachine", ...target, role, ifBootId: bootIdBefore }] : [];
+    return mayAskUnder(seen, rebootMachine, intent) ? [{ kind: "RebootMachine", ...target, role, ifBootId: bootIdBefore }] : [];
   const image = imageFor(met.declared, { version: talosVersion, schematic: talosSchematic });
-  if (image.kind !== "image" || image.schematic !== talosSchematic || !mayAskAgain(seen, upgradeTalos, machine)) return [];
+  if (image.kind !== "image" || image.schematic !== talosSchematic || !mayAskUnder(seen, upgradeTalos, intent)) return [];
   const runs = { version: talosBefore, schematic: met.look.schematic };
   const isReinstalled = isSameBuild(runs, { version: talosVersion, schematic: talosSchematic });
   const step = { ...target, role, ifBootId: bootIdBefore, ifVersion: talosBefore, ...(isReinstalled ? { ifLacking: true as const } : {}) };
@@ -293,6 +292,9 @@ function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Pro
   const met = assessed.byName.get(machine);
   const isBack = progress.kind === "fell-back";
   if (isBack && (met?.isReady === true || isOver(seen, intent))) return ends("RolledBack", `${machine} runs Talos ${talosBefore} again.`);
+  // What was never booted is still installed, and stays written down until it is taken back.
+  if (isOver(seen, intent) && progress.kind === "not-booted")
+    return ends("HeldBack", `${machine} did not boot, and Talos ${talosVersion} is still installed on it.`, (fact) => fact);
   if (isOver(seen, intent)) return ends("NeverHealthy", `${machine} was to go back to Talos ${talosBefore} and does not show it.`);
   // Once it was asked to go back, what it showed before that counts no more.
   if (progress.kind === "well" && sentUnder(seen, "RollBackTalos", intent) === undefined)
@@ -300,7 +302,7 @@ function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Pro
   const isUnbooted = progress.kind === "not-booted" && intent.bootIdBefore === rollsBackFrom;
   if (!isUnbooted && (progress.kind !== "missing" || progress.bootId !== rollsBackFrom)) return wait;
   if (!seen.mayDisturb) return wait;
-  if (met === undefined || wasJustHeldBack(seen, machine) || !mayAskAgain(seen, rollBackTalos, machine)) return wait;
+  if (met === undefined || wasJustHeldBack(seen, machine) || !mayAskUnder(seen, rollBackTalos, intent)) return wait;
   const target = { machine, address: met.declared.address, ifUuid: uuid, role };
   const ifVersion = isUnbooted ? talosBefore : talosVersion;
   return { kind: "act", actions: [{ kind: "RollBackTalos", ...target, ifBootId: rollsBackFrom, ifVersion, back: talosBefore }] };
