@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { compareContracts, contractFor, describeMachineConfig, isConfigError, validateMachineConfig } from "@talos-operator/talos";
 import type { ConfigError } from "@talos-operator/talos";
+import { etcdArgumentTrouble } from "./etcd-arguments.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { contractOf, renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
@@ -95,7 +96,9 @@ function checkOnce(input: Omit<RenderInput, "secrets">): ConfigCheck {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
     const refusal = isOnlyGenerated(input) ? undefined : refusalOf(text, input);
     if (refusal !== undefined) return { kind: "trouble", words: refusal };
-    const { podSubnets, serviceSubnets, install, discovery, bringsNetwork } = describeMachineConfig(text);
+    const { podSubnets, serviceSubnets, install, discovery, bringsNetwork, etcdArguments } = describeMachineConfig(text);
+    const etcd = etcdArgumentTrouble(etcdArguments);
+    if (etcd !== undefined) return { kind: "trouble", words: etcd };
     if (hasDiskSelector(input.machineSpec) || (install.disk !== undefined && install.disk !== input.installDisk))
       return { kind: "trouble", words: "a patch chooses the install disk where nobody can look at it first. Name the disk in installDisk" };
     return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery, bringsNetwork };
