@@ -98,6 +98,15 @@ const status = object(
     conditions: conditionsField,
     observedGeneration: observedGenerationField,
     observedVersion: string({ description: "Talos version the machine said it runs." }),
+    observedSchematic: string({
+      description: "Id of the schematic that the Talos that runs is built from, as the machine said it; none = of no schematic.",
+      maxLength: 64,
+    }),
+    observedExtensions: list(string({ description: "Name of a system extension.", maxLength: 64 }), {
+      description: "System extensions that run, as the machine said it.",
+      listType: "atomic",
+      maxItems: 64,
+    }),
     role: string({ description: "What the machine is: controlplane or worker." }),
     cluster: string({ description: "Name of its TalosControlPlane." }),
     pool: string({ description: "Name of the TalosWorker that lists it; absent for control planes." }),

@@ -191,6 +191,14 @@ spec: {version: v1.13.9, kubeVersion: v1.36.3, mode: metal, metalSpec: {machines
     assert.deepEqual((await client.resource(talosMachineResource).list()).items, []);
   });
 
+  it("refuses what the API server would refuse, and says so", async () => {
+    const { out, error } = await plan(edited.replace("v1.13.9", "$(id)"));
+    assert.equal(out, "");
+    assert.ok(error instanceof CliError);
+    assert.equal(error.exitCode, 1);
+    assert.match(error.message, /^the API server would refuse TalosControlPlane demo: spec\.version: /);
+  });
+
   it("gives the same as data", async () => {
     const { out } = await plan(edited, "-o", "json");
     const [told] = JSON.parse(out) as readonly {

@@ -7,7 +7,9 @@ import { booleanFlag, givenString, requiredString, type CommandContext, type Fla
 import { drainsOf } from "../process/drain-objects.ts";
 import { withHelm } from "../process/helm-worker.ts";
 import { withKube } from "../process/kube-of-flags.ts";
+import { demandAccepted } from "../process/demand-accepted.ts";
 import { readManifest } from "../process/manifest.ts";
+import type { ManifestObject } from "../process/manifest.ts";
 import { outputForm } from "./asked-object.ts";
 
 const KINDS: ReadonlySet<string> = new Set(["TalosCluster", "TalosControlPlane", "TalosWorker"]);
@@ -36,6 +38,7 @@ export async function runPlan(flags: FlagValues, { stdout, stderr, signal }: Com
         ...object,
         metadata: { ...object.metadata, namespace: object.metadata.namespace ?? namespace },
       })) as unknown as readonly T[];
+    if (!isDeletion) await demandAccepted(here<ManifestObject>([...ofClusters, ...ofAddons]), client);
     const hosts = { allowLoopback: booleanFlag(flags, "allow-loopback-machines") };
     const found = await whatIf(here<EditedObject>(ofClusters), { client, now: systemClock.now(), hosts, isDeletion });
     if (found.length === 0 && ofAddons.length === 0)

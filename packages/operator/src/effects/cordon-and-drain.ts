@@ -1,6 +1,7 @@
 import { resourceKinds } from "@talos-operator/talos/client";
 import { EffectError, isEffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
+import { withCordon } from "../planning/afterwards-nodes.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -67,6 +68,6 @@ export const cordonAndDrain = defineEffect("CordonAndDrain", {
   afterwards(seen, { machine }) {
     const { now } = seen;
     const drain = { startedAt: now, askedAt: now, ranMs: 0, unreachableMs: 0, state: { kind: "drained", at: now } } as const;
-    return { ...seen, drains: new Map([...(seen.drains ?? []), [machine, drain]]) };
+    return withCordon({ ...seen, drains: new Map([...(seen.drains ?? []), [machine, drain]]) }, machine);
   },
 });

@@ -58,7 +58,7 @@ export const taintNodes = defineEffect("TaintNodes", {
   step: ({ nodes }) => ({
     effect: "drains",
     named: nodes.map(({ machine }) => machine).join(", "),
-    says: (named) => `Taint the Nodes of ${named} with ${UPGRADE_TAINT} until each is upgraded: evicted pods rather go to others.`,
+    says: (named) => `Taint the Nodes of ${named} with ${UPGRADE_TAINT}: evicted pods rather go to others.`,
   }),
   afterwards(seen, action) {
     const names = new Set(action.nodes.map(({ node }) => node));

@@ -1,5 +1,5 @@
 import { uncordon as takeOff } from "../workload/cordon.ts";
-import { withNodes } from "../planning/afterwards-nodes.ts";
+import { withoutCordon } from "../planning/afterwards-nodes.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn } from "../record/facts.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -38,6 +38,5 @@ export const uncordon = defineEffect("Uncordon", {
     });
   },
   step: ({ machine }) => onMachine("drains", machine, (named) => `Uncordon: ${named}.`),
-  afterwards: (seen, { node }) =>
-    withNodes(seen, (nodes) => nodes.map((one) => (one.name === node ? { ...one, isCordonedByUs: false } : one))),
+  afterwards: (seen, { machine, node }) => withoutCordon(seen, machine, node),
 });

@@ -1,4 +1,5 @@
 import { takeUpgradeTaintOff } from "../workload/upgrade-taint.ts";
+import { UPGRADE_TAINT } from "../workload/seen-node.ts";
 import { withNodes } from "../planning/afterwards-nodes.ts";
 import type { MachineName } from "../model/machine.ts";
 import { defineEffect, rememberedAs } from "./define.ts";
@@ -35,8 +36,11 @@ export const untaintNodes = defineEffect("UntaintNodes", {
       effects.log.info({ action: "UntaintNodes", nodes: names }, "Took the taint of upgrades off");
     });
   },
-  // The step that puts it on says when it goes.
-  step: () => undefined,
+  step: ({ nodes }) => ({
+    effect: "drains",
+    named: nodes.map(({ machine, node }) => machine ?? node).join(", "),
+    says: (named) => `Take the taint ${UPGRADE_TAINT} off the Nodes of ${named}.`,
+  }),
   afterwards(seen, action) {
     const names = new Set(action.nodes.map(({ node }) => node));
     return withNodes(seen, (nodes) => nodes.map((one) => (names.has(one.name) ? { ...one, hasUpgradeTaint: false } : one)));

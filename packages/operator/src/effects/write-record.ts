@@ -6,7 +6,6 @@ import { EffectError } from "../errors.ts";
 import { usableBundle } from "../secrets/bundle-store.ts";
 import { equip } from "../observe/fresh-copies.ts";
 import { isMadeAnew } from "../observe/reported-machines.ts";
-import { stored } from "../planning/step-of.ts";
 import { machineFact } from "../record/facts.ts";
 import { printRecord, readRecord } from "../record/facts-codec.ts";
 import { replaceRecord } from "../record/replace-record.ts";
@@ -73,7 +72,8 @@ export const writeRecord = defineEffect("WriteRecord", {
       throw thrown;
     }
   },
-  step: (action, seen) => stored(newDecisions(action, seen), (named) => `Write down in the ClusterRecord: ${named}.`),
+  // What it remembers is what the other steps do.
+  step: () => undefined,
   afterwards(seen, { facts }) {
     const metadata = seen.record.kind === "present" ? seen.record.value.metadata : { name: seen.controlPlane.metadata.name };
     const resourceVersion = `${seen.record.kind === "present" ? seen.record.value.resourceVersion : "0"}+`;
@@ -123,13 +123,4 @@ async function demandBundle(expected: ClusterFacts["bundle"], { seen, session, b
   if (stored?.fingerprint === expected.fingerprint) return;
   session.bundle = undefined;
   throw new EffectError("PRECONDITION_GONE", `the Secret ${expected.secretName} does not hold the keys any more that were seen in it`);
-}
-
-/** What the record would get to remember, each kind of decision once. */
-function newDecisions({ facts, why }: ActionOf<"WriteRecord">, seen: Observed): string {
-  const before = new Set(seen.record.kind === "present" ? seen.record.value.facts.decisions : []);
-  const words = facts.decisions
-    .filter((decision) => !before.has(decision))
-    .map(({ action: what, reason, machine }) => `${what}${machine === undefined ? "" : ` ${machine}`} (${reason})`);
-  return words.length === 0 ? why : [...new Set(words)].join(", ");
 }

@@ -39,6 +39,39 @@ describe("why", () => {
     }
   });
 
+  const stalled = (message: string): Condition => condition("Stalled", "True", "PersonNeeded", message);
+  const reconciling = condition("Reconciling", "True", "Progressing", "x");
+
+  for (const [what, open, told] of [
+    [
+      "an upgrade that failed",
+      condition("UpgradePending", "True", "VersionFailed", "v1.13.10 failed on demo-1."),
+      stalled("v1.13.10 failed"),
+    ],
+    ["a word that is none", condition("SnapshotBeforeRisk", "False", "WordUnknown", '"maybe" is no word.'), stalled('"maybe" is no word.')],
+    ["an upgrade that goes on", condition("UpgradePending", "True", "Upgrading", "demo-1 boots v1.13.10."), reconciling],
+    ["what is done to etcd", condition("Progressing", "True", "TendingEtcd", "Defragment demo-1."), reconciling],
+    ["what nothing else says", ready, stalled("A person is needed.")],
+  ] as const)
+    it(`opens with ${what}`, () => {
+      const one = object("TalosControlPlane", ready, open, told);
+      const text = textOf(one);
+      assert.match(
+        text,
+        told.type === "Stalled" ? /^.*\n\nStalled: a person is needed\.\n\nWaiting for:/ : /^.*\n\nIn progress\.\n\nWaiting for:/,
+      );
+      assert.doesNotMatch(text, /Nothing is waited for|nothing is waited for/);
+      assert.ok(text.includes(open === ready ? told.message : open.message), text);
+      assert.equal(explain({ object: one, related: [], record: undefined }).isSettled, false);
+    });
+
+  it("shows the condition that a text refers to", () => {
+    const waits = condition("UpgradePending", "True", "UpgradeWaits", "demo-1 is next. See the condition SnapshotBeforeRisk.");
+    const risk = condition("SnapshotBeforeRisk", "False", "StoreMissing", "No store.");
+    const text = textOf(object("TalosCluster", ready, waits, reconciling), [object("TalosControlPlane", ready, waits, risk)]);
+    assert.match(text, /TalosControlPlane\/demo {2}SnapshotBeforeRisk=False {2}StoreMissing[^]*No store\./);
+  });
+
   it("tells apart what is waited for and what is worth knowing", () => {
     const down = condition("Ready", "False", "NodesNotReady", "demo-1: kubelet not running.");
     const text = textOf(object("TalosCluster", down, pending));

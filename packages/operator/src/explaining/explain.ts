@@ -1,6 +1,6 @@
 import { findCondition } from "@talos-operator/api";
 import type { ClusterRecord, Condition, OpenIntent, RecordedDecision } from "@talos-operator/api";
-import { notesOn, releaseOf, stateWordOf, waitsOf } from "./what-stands.ts";
+import { notesOn, progressOf, releaseOf, stateWordOf, waitsOf } from "./what-stands.ts";
 import type { Explained } from "./what-stands.ts";
 
 /** What an explanation is made from. */
@@ -32,6 +32,8 @@ export interface Explanation {
   readonly namespace: string;
   /** The published word; absent where the kind has none. */
   readonly state?: string;
+  /** As tools read it; absent = neither. */
+  readonly progress?: "stalled" | "in progress";
   /** True when nothing is waited for. */
   readonly isSettled: boolean;
   /** Gravest first: what stops the object itself, then what it consists of. */
@@ -62,17 +64,45 @@ export function explain({ object, related, record }: ExplainInput): Explanation 
   // What a parent consists of is waited for by itself too; what an object belongs to, or has beside it, is not.
   const isWaitedFor = own.length > 0 || PARENTS.has(object.kind);
   const notes = [object, ...related].flatMap((one) => told(one, notesOn(one)));
+  const referred = referredTo([...own, ...others, ...notes], [object, ...related], told);
   const { spec } = record ?? {};
   return {
     object: nameOf(object),
     namespace: object.metadata.namespace ?? "",
     ...stateOf(object),
+    ...progressing(object),
     isSettled: own.length === 0 && !(PARENTS.has(object.kind) && others.length > 0),
     waitingFor: isWaitedFor ? [...own, ...others] : own,
-    worthKnowing: isWaitedFor ? notes : [...others, ...notes],
+    worthKnowing: [...(isWaitedFor ? [] : others), ...notes, ...referred],
     openIntents: [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])],
     decisions: (spec?.decisions ?? []).toReversed(),
   };
+}
+
+function progressing(object: Explained): Pick<Explanation, "progress"> {
+  const told = progressOf(object);
+  return told === undefined ? {} : { progress: told.type === "Stalled" ? "stalled" : "in progress" };
+}
+
+/** Conditions that a text refers to, and that are not told themselves. */
+function referredTo(
+  texts: readonly WaitedFor[],
+  objects: readonly Explained[],
+  told: (object: Explained, conditions: readonly Condition[]) => readonly WaitedFor[],
+): readonly WaitedFor[] {
+  const types = new Set(
+    texts.flatMap(({ message, releasedBy }) =>
+      [...`${message} ${releasedBy}`.matchAll(/\bcondition ([A-Z][A-Za-z]+)/g)].map(([, type = ""]) => type),
+    ),
+  );
+  return [...types].flatMap((type) => {
+    if (texts.some(({ condition }) => condition === type)) return [];
+    for (const object of objects) {
+      const condition = findCondition(object.status?.conditions, type);
+      if (condition !== undefined) return told(object, [condition]);
+    }
+    return [];
+  });
 }
 
 function stateOf(object: Explained): Pick<Explanation, "state"> {

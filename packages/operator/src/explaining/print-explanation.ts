@@ -6,7 +6,7 @@ const SHOWN_DECISIONS = 10;
 
 /** The explanation as text for a terminal. */
 export function printExplanation(explanation: Explanation, now: number): string {
-  const { object, namespace, state, isSettled, waitingFor, worthKnowing, openIntents, decisions } = explanation;
+  const { object, namespace, state, progress, isSettled, waitingFor, worthKnowing, openIntents, decisions } = explanation;
   const head = `${object} in namespace ${namespace}${state === undefined ? "" : `: ${state}`}`;
   const printed: string[] = [];
   // A parent says what its parts say: nothing is told twice.
@@ -35,6 +35,7 @@ export function printExplanation(explanation: Explanation, now: number): string 
   ]);
   return [
     head,
+    ...(progress === undefined ? [] : ["", progress === "stalled" ? "Stalled: a person is needed." : "In progress."]),
     ...(isSettled ? ["", worthKnowing.length === 0 ? "It is as the spec asks; nothing is waited for." : "Nothing is waited for."] : []),
     ...(waitingFor.length === 0 ? [] : ["", "Waiting for:", ...waitingFor.flatMap(linesOf("To continue"))]),
     ...(worthKnowing.length === 0 ? [] : ["", "Worth knowing:", ...worthKnowing.flatMap(linesOf("To change it"))]),

@@ -31,6 +31,8 @@ import { poolContract } from "../spec/pool-contract.ts";
 import { readRecord } from "../record/facts-codec.ts";
 import { asMade, fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { foresee } from "../planning/foresee.ts";
+import { asksAnotherTalos } from "../planning/upgrade-plan.ts";
+import { withNotReported } from "./what-if-not-reported.ts";
 import { controlPlaneProblems, workerProblems } from "../spec/spec-problems.ts";
 import { withStoredSnapshots } from "./what-if-snapshots.ts";
 import { changesBetween } from "../config/changes-between.ts";
@@ -86,7 +88,7 @@ export async function whatIf(edited: readonly EditedObject[], ports: WhatIfPorts
     results.push({
       cluster: `${namespace}/${name}`,
       isNew: found.seen.record.kind === "absent",
-      plan: foresee(found.seen, defaultRules),
+      plan: withNotReported(foresee(found.seen, defaultRules), found.seen),
       unknown: found.unknown,
     });
   }
@@ -324,6 +326,8 @@ function looksOf(
         kind: "running",
         at: now,
         version: object?.status?.observedVersion,
+        ...(object?.status?.observedSchematic === undefined ? {} : { schematic: object.status.observedSchematic }),
+        ...(object?.status?.observedExtensions === undefined ? {} : { extensions: object.status.observedExtensions }),
         platform: machineFact(facts, name)?.platform ?? "metal",
         stage: "running",
         ready,
@@ -388,29 +392,30 @@ function configsOf(
     [...machinesOf(stored), ...storedWorkers.flatMap((worker) => machinesOf(worker))].map((machine) => [machine.name, machine]),
   );
   return new Map(
-    machines.flatMap(({ declared, look }): readonly (readonly [MachineName, SeenConfig])[] => {
+    machines.flatMap((machine): readonly (readonly [MachineName, SeenConfig])[] => {
+      const { declared, look } = machine;
       const old = earlier.get(declared.name);
       const fact = machineFact(facts, declared.name);
       if (old === undefined || fact === undefined || look.kind !== "running") return [];
       const version = look.version ?? declared.version;
-      const input = (machine: DeclaredMachine, of: typeof made): Parameters<typeof changesBetween>[0] => ({
-        role: machine.role,
+      const input = ({ role, machineSpec, address }: DeclaredMachine, of: typeof made): Parameters<typeof changesBetween>[0] => ({
+        role,
         clusterName: controlPlane.metadata.name,
         endpoint: facts.endpoint,
         controlPlane: of,
-        machineSpec: machine.machineSpec,
+        machineSpec,
         version,
         contract: fact.contract,
         readBy: undefined,
         platform: look.platform,
         installDisk: fact.installDisk,
-        addresses: [machine.address],
+        addresses: [address],
       });
       const settings = configHashOf(declared, made);
       // What cannot be rendered stands in the problems of the spec; what stays as it is needs no reading.
       const changes = changesBetween(input(old, madeBefore), input(declared, made), version);
       // A machine that is upgraded is one that was read.
-      const isRead = look.version !== undefined && look.version !== declared.version;
+      const isRead = asksAnotherTalos(machine);
       if (changes === undefined || (changes.length === 0 && !isRead)) return [];
       const activeHash = fact.appliedHash ?? "(as applied)";
       return [

@@ -1,4 +1,4 @@
-import { conditionCatalogue, findCondition } from "@talos-operator/api";
+import { conditionCatalogue, findCondition, releaseOf as releasedBy } from "@talos-operator/api";
 import type { Condition, ConditionEntry, ObjectMeta } from "@talos-operator/api";
 
 /** An object with conditions, as it is stored. */
@@ -45,13 +45,41 @@ export function waitsOf(object: Explained): readonly Condition[] {
     const isFine = condition.status === (WAITED_WHEN_FALSE.has(type) ? "True" : "False");
     return isFine ? [] : [condition];
   });
-  return [...(ready === undefined || ready.status === "True" ? [] : [ready]), ...standing];
+  const waits = [...(ready === undefined || ready.status === "True" ? [] : [ready]), ...standing];
+  return [...waits, ...openOf(object, waits.length > 0).filter((one) => !waits.includes(one))];
+}
+
+/** Stalled or under way, as tools read it; `undefined` = neither is said. */
+export function progressOf({ status }: Explained): Condition | undefined {
+  return ["Stalled", "Reconciling"].map((type) => findCondition(status?.conditions, type)).find((one) => one?.status === "True");
+}
+
+/** Conditions that are worth knowing, until they are what an object is stalled by, or what is under way. */
+const OPEN: readonly string[] = ["UpgradePending", "SnapshotBeforeRisk", "FieldNotSupported", "ConfigDrift", "KubeletCertificatesPending"];
+
+/** What a stalled object is stalled by, or what is under way; where nothing explains that yet, at least the condition that says so. */
+function openOf(object: Explained, isExplained: boolean): readonly Condition[] {
+  const told = progressOf(object);
+  if (told === undefined) return [];
+  const conditions = object.status?.conditions ?? [];
+  const open = OPEN.flatMap((type) => {
+    const condition = findCondition(conditions, type);
+    const release = condition === undefined ? "none" : releasedBy(condition);
+    return condition !== undefined && release !== "none" ? [condition] : [];
+  });
+  if (open.length > 0 || isExplained) return open;
+  const progressing = findCondition(conditions, "Progressing");
+  if (told.type === "Reconciling" && progressing?.status === "True") return [progressing];
+  return [told];
 }
 
 /** What is worth knowing of an object that nobody waits for. */
-export function notesOn({ status }: Explained): readonly Condition[] {
-  const { conditions = [] } = status ?? {};
-  return conditions.filter((one) => WORTH_KNOWING.has(one.reason) || (NOTES.has(one.type) && one.status !== "False"));
+export function notesOn(object: Explained): readonly Condition[] {
+  const { conditions = [] } = object.status ?? {};
+  const waits = waitsOf(object);
+  return conditions.filter(
+    (one) => !waits.includes(one) && (WORTH_KNOWING.has(one.reason) || (NOTES.has(one.type) && one.status !== "False")),
+  );
 }
 
 /** The published word: `state`, or `phase` on kinds whose `state` is an object. */

@@ -2,10 +2,15 @@ import { factsOf } from "../record/facts.ts";
 import { forecastUpgrade } from "./upgrade-forecast.ts";
 import { upgradePlanOf } from "./upgrade-plan.ts";
 import type { ForecastInput, UpgradeForecast } from "./upgrade-forecast.ts";
+import type { MachineName } from "../model/machine.ts";
 import type { Assessment } from "../model/assessment.ts";
 
-/** What is to be expected of the upgrade that a spec asks for; `undefined` = none is asked for, or nothing of it can begin. */
-export function forecastOf(assessed: Assessment): UpgradeForecast | undefined {
+/**
+ * What is to be expected of the upgrade that a spec asks for; `undefined` = none is asked for, or nothing of it can begin.
+ *
+ * @param reached machines that nothing holds up; absent = all of them
+ */
+export function forecastOf(assessed: Assessment, reached?: ReadonlySet<MachineName>): UpgradeForecast | undefined {
   const { seen, etcdMembership: view, pools } = assessed;
   const plan = upgradePlanOf(seen);
   const facts = factsOf(seen);
@@ -17,10 +22,11 @@ export function forecastOf(assessed: Assessment): UpgradeForecast | undefined {
       : [
           {
             role: hop.role === "worker" ? "worker" : "controlplane",
-            machines: hop.machines.map(({ name }) => {
+            machines: hop.machines.flatMap(({ name }) => {
+              if (reached?.has(name) === false) return [];
               const machine = assessed.byName.get(name);
               const member = machine?.look.kind === "running" ? machine.look.etcd?.localMember : undefined;
-              return { name, pool: machine?.declared.owner.name ?? "", leads: member !== undefined && member === leader };
+              return [{ name, pool: machine?.declared.owner.name ?? "", leads: member !== undefined && member === leader }];
             }),
           },
         ],

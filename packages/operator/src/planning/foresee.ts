@@ -6,7 +6,7 @@ import { stateOf } from "../assess/machine-state.ts";
 import { schematicsKept } from "../report/schematics-kept.ts";
 import { upgradePending } from "../report/upgrade-state.ts";
 import { withoutHeld } from "../observe/pauses.ts";
-import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
+import { factsOf, intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { despiteAlarms, etcdQuorum, projectWithout } from "../assess/quorum.ts";
 import { waitingOf } from "../gates/wait.ts";
 import { asIfBooted } from "./afterwards.ts";
@@ -16,7 +16,9 @@ import { hashOfSteps } from "./plan.ts";
 import { sayForecast } from "./upgrade-forecast.ts";
 import { upgradePlanOf } from "./upgrade-plan.ts";
 import { definitionOf } from "../effects/definitions.ts";
-import { joined } from "./step-of.ts";
+import { joined, onMachine } from "./step-of.ts";
+import { BAKE_MS } from "../procedures/upgrade/times.ts";
+import { isUpgrade } from "../record/upgrades.ts";
 import type { Step, StepWords } from "./step-of.ts";
 import type { Action } from "../model/effect.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
@@ -37,10 +39,15 @@ const MOST_PASSES = 400;
 export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   const { plan, seen } = playForward(from, rules);
   const isGoing = from.controlPlane.metadata.deletionTimestamp !== undefined;
-  // What is left then, for what the steps bring is in the plan.
-  const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined);
+  // What is left then, and why, for what the steps bring is in the plan.
+  const { upgrade } = assess(seen);
+  const stopped = upgrade?.kind === "stopped" ? upgrade : undefined;
+  const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined, undefined, stopped);
   const left = [pending?.message, isGoing ? undefined : schematicsKept(seen.machines)].filter((words) => words !== undefined).join(" ");
-  const expected = isGoing ? undefined : forecastOf(assess(from));
+  // Machines that a person holds up do not boot.
+  const reached =
+    stopped === undefined ? undefined : new Set(plan.steps.flatMap(({ effect, machines }) => (effect === "upgrade" ? machines : [])));
+  const expected = isGoing ? undefined : forecastOf(assess(from), reached);
   return {
     ...plan,
     ...(expected === undefined ? {} : { forecast: [`${hopsOf(from)}${sayForecast(expected)}`, ...(from.ahead?.says ?? [])].join(" ") }),
@@ -75,7 +82,7 @@ function playForward(from: Observed, rules: readonly Rule[]): { readonly plan: P
     const verdict = verdictOn(assessed, rules);
     if (verdict === undefined || verdict.actions.length === 0) {
       waiting = verdict?.waiting ?? (verdict === undefined ? { reason: "Unobserved", message: "No rule had anything to say." } : undefined);
-      const booted = waiting === undefined ? undefined : bootedNext(seen);
+      const booted = waiting === undefined ? undefined : bootedNext(seen, pass);
       if (booted === undefined) return { plan: planOf(steps, waiting, true), seen };
       steps.push(...booted.steps);
       seen = booted.seen;
@@ -86,7 +93,7 @@ function playForward(from: Observed, rules: readonly Rule[]): { readonly plan: P
     // A rule that says the same again waits for something that only time or a machine can bring.
     if (words === last) return { plan: planOf(steps, waiting, false), seen };
     last = words;
-    const next = carriedOut(seen, verdict.actions, steps);
+    const next = carriedOut(seen, verdict.actions, { steps, pass });
     if (next.kind === "ends") return { plan: planOf(steps, next.waiting, next.isWhole), seen };
     seen = next.seen;
   }
@@ -130,16 +137,18 @@ function verdictOn(assessed: Assessment, rules: readonly Rule[]): Verdict | unde
 function carriedOut(
   from: Observed,
   actions: readonly Action[],
-  steps: Step[],
+  { steps, pass }: { readonly steps: Step[]; readonly pass: number },
 ):
   | { readonly kind: "goes-on"; readonly seen: Observed }
   | { readonly kind: "ends"; readonly waiting: Waiting | undefined; readonly isWhole: boolean } {
   let seen = from;
+  const baking: Step[] = [];
   for (const action of actions) {
     const definition = definitionOf(action);
     const words = definition.step(action, seen);
     const quorum = words === undefined ? undefined : UNDISTURBING.has(action.kind) ? undefined : quorumAt(seen, words);
-    if (words !== undefined) steps.push({ ...words, action: action.kind, ...(quorum === undefined ? {} : { quorum }) });
+    if (words !== undefined) steps.push({ ...words, action: action.kind, pass, ...(quorum === undefined ? {} : { quorum }) });
+    baking.push(...bakeTimeAfter(action, seen, pass));
     const next = definition.afterwards(seen, action);
     if (next === undefined) {
       // With the finalizer of the control plane the object is gone: nothing is left to plan.
@@ -152,11 +161,20 @@ function carriedOut(
     }
     seen = next;
   }
+  steps.push(...baking);
   return { kind: "goes-on", seen };
 }
 
+/** What follows the boot of another Talos before anything else is done to the machine. */
+function bakeTimeAfter(action: Action, seen: Observed, pass: number): readonly Step[] {
+  const isBoot = action.kind === "UpgradeTalos" || (action.kind === "RebootMachine" && isUpgrade(intentOn(factsOf(seen), action.machine)));
+  if (!isBoot) return [];
+  const says = (named: string): string => `Wait until well for the bake time of ${BAKE_MS / 1_000} seconds: ${named}.`;
+  return [{ ...onMachine("waits", action.machine, says), action: "Wait", pass }];
+}
+
 /** Machines that nobody heard of yet are assumed to turn up: one step that names them. */
-function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: readonly Step[] } | undefined {
+function bootedNext(seen: Observed, pass: number): { readonly seen: Observed; readonly steps: readonly Step[] } | undefined {
   const facts = factsOf(seen);
   const isNew = ({ declared, look }: SeenMachine): boolean => {
     if (look.kind !== "silent" && look.kind !== "not-asked") return false;
@@ -170,6 +188,7 @@ function bootedNext(seen: Observed): { readonly seen: Observed; readonly steps: 
     steps: missing.map((machine) => ({
       effect: "waits",
       action: "Wait",
+      pass,
       machine: machine.declared.name,
       named: `${machine.declared.name} (${machine.declared.address}, now: ${stateOf(machine)})`,
       says: (named) => `Wait until these answer in maintenance mode: ${named}.`,

@@ -17,7 +17,12 @@ export interface Step extends StepWords {
   /** Name of the effect, or `Wait`. */
   readonly action: string;
   readonly quorum?: string;
+  /** Of the play: what is done in different ones is done one after the other. */
+  readonly pass: number;
 }
+
+/** Effects that are told together though one machine follows the other: nobody is away for them. */
+const TOGETHER: ReadonlySet<PlannedEffect> = new Set(["stored", "waits", "installs"]);
 
 /** Only objects of the management cluster are written. */
 export function stored(named: string, says: StepWords["says"], machine?: MachineName): StepWords {
@@ -34,8 +39,9 @@ export function joined(steps: readonly Step[]): readonly PlanStep[] {
   const groups: Step[][] = [];
   for (const step of steps) {
     const last = groups.at(-1);
-    if (last?.[0] !== undefined && last[0].action === step.action && last[0].effect === step.effect && step.action !== "WriteRecord")
-      last.push(step);
+    const first = last?.[0];
+    const isAlike = first?.action === step.action && first.effect === step.effect;
+    if (isAlike && (first.pass === step.pass || TOGETHER.has(step.effect))) last?.push(step);
     else groups.push([step]);
   }
   return groups.flatMap((group) => {

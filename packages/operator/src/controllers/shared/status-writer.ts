@@ -66,7 +66,7 @@ const MOVING: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields that say no more than such a message. */
-const MOVING_FIELDS: ReadonlySet<string> = new Set(["stage", "nodeName", "etcdLeader"]);
+const MOVING_FIELDS: ReadonlySet<string> = new Set(["stage", "nodeName", "etcdLeader", "observedSchematic", "observedExtensions"]);
 
 /** Fields that stay while an object is left alone: ours, of all kinds. */
 const KEPT_FIELDS = [
@@ -74,6 +74,8 @@ const KEPT_FIELDS = [
   "imported",
   "observedGeneration",
   "observedVersion",
+  "observedSchematic",
+  "observedExtensions",
   "observedKubeVersion",
   "wantedMachines",
   "readyMachines",
@@ -92,7 +94,7 @@ const KEPT_FIELDS = [
 ] as const;
 
 /** Fields that nobody else has: one that an earlier process wrote goes, too, when there is nothing to say any more. */
-const OURS: ReadonlySet<string> = new Set(["upgrade", "configContract", "etcdLeader"]);
+const OURS: ReadonlySet<string> = new Set(["observedSchematic", "observedExtensions", "upgrade", "configContract", "etcdLeader"]);
 
 /** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */
 const MESSAGES_PAUSE = 60;

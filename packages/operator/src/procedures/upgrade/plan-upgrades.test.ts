@@ -528,12 +528,18 @@ describe("what is done next about another Talos", () => {
     assert.deepEqual(
       steps.map(({ action, machines }) => `${action} ${machines.join(" ")}`.trim()),
       [
-        ...[cp(2), cp(3)].flatMap((name) => [`PullInstaller ${name}`, `InstallTalos ${name}`, `RebootMachine ${name}`]),
+        ...[cp(2), cp(3)].flatMap((name) => [`PullInstaller ${name}`, `InstallTalos ${name}`, `RebootMachine ${name}`, `Wait ${name}`]),
         `PullInstaller ${cp(1)}`,
         `InstallTalos ${cp(1)}`,
         `ForfeitLeadership ${cp(1)}`,
         `RebootMachine ${cp(1)}`,
-        ...[wk(1), wk(2), wk(3)].flatMap((name) => [`PullInstaller ${name}`, `InstallTalos ${name}`, `RebootMachine ${name}`]),
+        `Wait ${cp(1)}`,
+        ...[wk(1), wk(2), wk(3)].flatMap((name) => [
+          `PullInstaller ${name}`,
+          `InstallTalos ${name}`,
+          `RebootMachine ${name}`,
+          `Wait ${name}`,
+        ]),
       ],
     );
   });

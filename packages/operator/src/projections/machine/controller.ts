@@ -11,7 +11,7 @@ import { effectiveMode } from "../../controllers/shared/mode.ts";
 import { annotationsChanged } from "../../controllers/shared/predicates.ts";
 import { createStatusWriter } from "../../controllers/shared/status-writer.ts";
 import type { Telling } from "../../telling/telling.ts";
-import { nodeNameOf, placeOf, stageOf } from "./place.ts";
+import { placeOf, shownBy } from "./place.ts";
 import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
@@ -117,8 +117,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       const fields = {
         ...told,
         ...place,
-        nodeName: nodeNameOf(machine, known?.look ?? { kind: "not-asked" }),
-        stage: stageOf(known?.look ?? { kind: "not-asked" }),
+        ...shownBy(machine, known?.look ?? { kind: "not-asked" }),
       };
       await labeller.label(machine, place);
       const requeueAfterMs = await statuses.write(
