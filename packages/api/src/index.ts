@@ -1,5 +1,5 @@
 export { API_VERSION, OPERATOR_GROUP, TALOS_GROUP, VITISTACK_GROUP } from "./groups.ts";
-export { annotations, finalizers, labels, reconcileModeOf, snapshotPolicyOf, unknownReconcileMode } from "./keys.ts";
+export { annotations, annotationsOfOperator, finalizers, labels, reconcileModeOf, snapshotPolicyOf, unknownReconcileMode } from "./keys.ts";
 export type { ReconcileMode, SnapshotPolicy } from "./keys.ts";
 export {
   MAX_NAME_LENGTH,

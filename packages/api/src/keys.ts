@@ -103,6 +103,16 @@ export const annotations = {
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;
 
+/** Annotations that the operator sets itself, and nobody else has a reason to. */
+export const annotationsOfOperator: ReadonlySet<string> = new Set([
+  annotations.machinesWiped,
+  annotations.takenBefore,
+  annotations.backupSlot,
+  annotations.addonUid,
+  annotations.addonAdopted,
+  annotations.addonNotSelected,
+]);
+
 /** Labels on objects the operator makes. Never trusted as identity. */
 export const labels = {
   /** Name of the control plane the object serves. */

@@ -54,7 +54,11 @@ export const eventCatalogue = {
     when: "A pass was held back because it would have broken a rule that always holds, which the note names: a fault of the operator.",
   },
   EtcdHealthy: { type: "Normal", on: ["TalosControlPlane"], when: "The condition EtcdHealthy is True again." },
-  EtcdUnhealthy: { type: "Warning", on: ["TalosControlPlane"], when: "The condition EtcdHealthy turned False; the note is its message." },
+  EtcdUnhealthy: {
+    type: "Warning",
+    on: ["TalosControlPlane"],
+    when: "The condition EtcdHealthy turned False, or its reason became one that only a person releases; the note is its message.",
+  },
   UpgradePending: {
     type: "Normal",
     on: parents,

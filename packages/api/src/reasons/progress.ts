@@ -139,7 +139,13 @@ export const etcdHealthy = {
       status: "False",
       release: "itself",
       when: "Etcd's files have reached their quota (NOSPACE): Kubernetes can write nothing.",
-      next: "Nothing while members are defragmented; else what the message says. The runbook etcd-no-space says more.",
+      next: "Nothing; the message says what is done or waited for. The runbook etcd-no-space says more.",
+    },
+    NoSpaceStopped: {
+      status: "False",
+      release: "person",
+      when: "Etcd's files have reached their quota (NOSPACE), and what the operator may do does not free them: Kubernetes can write nothing.",
+      next: "Do what the message says: free space, or raise the quota. The runbook etcd-no-space says more.",
     },
     ReplacingMember: {
       status: "False",

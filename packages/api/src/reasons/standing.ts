@@ -4,14 +4,14 @@ import type { ConditionEntry } from "./entry.ts";
 
 /** Fields that are set and do nothing. */
 export const fieldNotSupported = {
-  meaning: "A field is set that this release does not act on; the message names it.",
+  meaning: "A field or an annotation is set that this release does not act on; the message names it.",
   kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker", ...backupKinds, ...addonKinds],
   reasons: {
     FieldNotSupported: {
       status: "True",
       release: "none",
       when: "Such a field is set. A backup to a store of such a kind is not taken.",
-      next: "Remove it, or accept that it has no effect.",
+      next: "Remove it, or accept that it has no effect. An annotation with another prefix than the one that is read: write it as the message says.",
     },
     ChangedAfterBackup: {
       status: "True",

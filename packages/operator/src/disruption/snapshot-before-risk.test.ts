@@ -314,6 +314,23 @@ test("snapshots are not taken one after the other before the same machines, what
   assert.deepEqual([takes(MINUTE), takes(4 * MINUTE), takes(5 * MINUTE)], [false, false, true]);
 });
 
+test("what is waited for says when it ends, and no machine is taken for a cluster", () => {
+  assert.match(
+    answer({ schedules: [] }).message,
+    /^No snapshot of etcd is taken before these leave \(\S+\), for no \w+ names this cluster\.$/,
+  );
+  assert.match(answer({ ...required, schedules: [] }).message, /before these leave \(\S+\), and no \w+ names this cluster\.$/);
+  const failed = answer({ ...required, backups: [{ before: one, state: "failed" }] }).message;
+  assert.match(failed, /taken anew at \S+Z, or at once when the store of TalosEtcdBackupSchedule a is corrected\.$/);
+  const { seen, known } = world({
+    backups: [{ before: one, name: "first" }],
+    facts: { machines: machinesOf({ configuredAt: NOW - 30_000 }) },
+  });
+  const sent = new Map([[takingKey("first", 1), { at: NOW - MINUTE, outcome: "answered" as const, detail: "" }]]);
+  const { message } = snapshotBefore({ ...seen, sent }, known, [one]);
+  assert.ok(message.includes(`It is taken at ${rfc3339(NOW + 4 * MINUTE)}, five minutes after the one before.`), message);
+});
+
 test("a snapshot that is asked for after the clock was set back gets a name that none has", () => {
   const later: Made = { before: two, agoMs: -10 * MINUTE, name: "later" };
   const taken = answer({ backups: [later] }).take?.name ?? assert.fail();

@@ -135,7 +135,7 @@ function answerOf(asked: Asked): BeforeRisk {
   return {
     reason: "StoreFails",
     holds: true,
-    message: `A snapshot of etcd is required before these ${happens}, and could not be taken: ${whom}. ${name}: ${why} It is taken anew at ${rfc3339(anewAt)}.`,
+    message: `A snapshot of etcd is required before these ${happens}, and could not be taken: ${whom}. ${name}: ${why} It is taken anew at ${rfc3339(anewAt)}, or at once when the store of TalosEtcdBackupSchedule ${store.metadata.name} is corrected.`,
   };
 }
 
@@ -158,8 +158,8 @@ function withoutStore({ seen, whom, happens, isRequired }: Asked): BeforeRisk {
         ? "no TalosEtcdBackupSchedule names this cluster"
         : `every TalosEtcdBackupSchedule of this cluster is paused (${paused.join(", ")})`;
   return isRequired
-    ? { reason: "StoreMissing", holds: true, message: `A snapshot of etcd is required before these ${happens}, and ${why}: ${whom}.` }
-    : { reason: "NoStore", holds: false, message: `No snapshot of etcd is taken before these ${happens}, for ${why}: ${whom}.` };
+    ? { reason: "StoreMissing", holds: true, message: `A snapshot of etcd is required before these ${happens} (${whom}), and ${why}.` }
+    : { reason: "NoStore", holds: false, message: `No snapshot of etcd is taken before these ${happens} (${whom}), for ${why}.` };
 }
 
 /** It is to be made now, or in a moment: what the API server refuses is asked for once more before that counts as a failure. @param before why the one before it failed */
@@ -182,7 +182,7 @@ function wanted(
     holds: true,
     message:
       failure === undefined
-        ? `Before these ${happens}, a snapshot of etcd is taken with the store of TalosEtcdBackupSchedule ${schedule}: ${whom}.`
+        ? `Before these ${happens}, a snapshot of etcd is taken with the store of TalosEtcdBackupSchedule ${schedule}: ${whom}.${tooSoonMs > 0 ? ` It is taken at ${rfc3339(seen.now + tooSoonMs)}, five minutes after the one before.` : ""}`
         : `A snapshot of etcd is ${isRequired ? "required" : "preferred"} before these ${happens}, and is asked for anew: ${whom}. ${failure}`,
     ...(pauseMs > 0 || tooSoonMs > 0 ? {} : { take: { name, attempt, schedule, ifUid: store.metadata.uid ?? "", machines, happens } }),
   };

@@ -26,7 +26,7 @@ declare module "../model/effect.ts" {
 /** The service account's key, which is made beside the passes, where the keys are not written by a person. */
 const serviceAccountKey = ({ effects }: Sending): string | undefined =>
   writtenBundle(effects.seen) === undefined
-    ? effects.session.serviceAccountKey.take(
+    ? effects.session.accountKey.take(
         () => effects.keys.createPrivateKey("rsa4096"),
         () => effects.wake(),
       )
@@ -55,7 +55,7 @@ export const createBundle = defineEffect("CreateBundle", {
     log.info({ action: "CreateBundle", secretName: action.secret }, "Creating secrets bundle");
     const outcome = await bundles.create({ namespace, name: action.secret }, name, bundle);
     session.bundle = undefined;
-    session.serviceAccountKey.forget();
+    session.accountKey.forget();
     if (outcome === "existed") return;
     session.noteSent("CreateBundle", "answered", "");
     session.hasMadeKeys = true;

@@ -1,4 +1,4 @@
-import { controllerOf, reconcileModeOf } from "@talos-operator/api";
+import { annotations, controllerOf, reconcileModeOf } from "@talos-operator/api";
 import { EffectError } from "../errors.ts";
 import type { LatestWords } from "../controllers/shared/latest.ts";
 import { effectiveMode, effectiveUnknownMode } from "../controllers/shared/mode.ts";
@@ -33,5 +33,5 @@ export async function demandReconciled(latest: Pick<LatestWords, "talosCluster" 
   if (seen.adoption?.isAsked === true && seen.record.kind === "absent" && controlPlane !== undefined && mode !== "import")
     throw new EffectError("MODE_CHANGED", `nobody asks for the import of TalosControlPlane ${name} any more`);
   if (word !== undefined && word !== seen.unknownMode)
-    throw new EffectError("MODE_CHANGED", `reconcile-mode says ${JSON.stringify(word)}, which is no known value`);
+    throw new EffectError("MODE_CHANGED", `${annotations.reconcileMode} says ${JSON.stringify(word)}, which is no known value`);
 }

@@ -85,6 +85,7 @@ function waitingOfEtcd(assessed: Assessment, facts: ClusterFacts, held: readonly
 const SAYS_REMEDY: ReadonlySet<ReasonOf<"EtcdHealthy">> = new Set([
   "MemberUnexpected",
   "NoSpace",
+  "NoSpaceStopped",
   "ReplacingMember",
   "DataCorrupt",
   "Defragmenting",

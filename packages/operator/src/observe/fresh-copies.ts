@@ -32,7 +32,7 @@ export async function readClusterRecord(key: ObjectKey, session: ClusterSession,
   const now = ports.clock.now();
   if (
     session.record === undefined ||
-    (elapsedMs(session.record.at, now) >= freshMsFor(session, ports.clusters) && !session.serviceAccountKey.isNew())
+    (elapsedMs(session.record.at, now) >= freshMsFor(session, ports.clusters) && !session.accountKey.isNew())
   ) {
     try {
       const record = await ports.client.resource<ClusterRecord>(clusterRecordResource).tryGet(key);
@@ -63,7 +63,7 @@ export async function readBundle(key: ObjectKey, session: ClusterSession, ports:
     const isAbsent = known.value.kind === "absent";
     const freshMs = isAbsent ? ABSENT_FRESH_MS : freshMsFor(session, ports.clusters);
     // In a burst of new clusters the turn of a key comes after minutes; what is made then is made by a create-only call.
-    const isFresh = elapsedMs(known.at, now) < freshMs || session.serviceAccountKey.isNew();
+    const isFresh = elapsedMs(known.at, now) < freshMs || session.accountKey.isNew();
     if (isFresh && (isAbsent || !needsCredentials)) return known.value;
   }
   try {

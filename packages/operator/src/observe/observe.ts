@@ -32,8 +32,7 @@ import type { Cached, ObservePorts } from "./observe-ports.ts";
 /** Looks at everything once, from the outside in: caches, record, keys, then what the watchers know of the machines. */
 export async function observe(cached: Cached, session: ClusterSession, ports: ObservePorts): Promise<Observed> {
   const { controlPlane, mode, isUnread, workers, machineObjects } = cached;
-  session.noticeTime(ports.clock.now());
-  session.noticePause(mode === "disable");
+  session.noticePass(ports.clock.now(), mode === "disable");
   const key: ObjectKey = { namespace: controlPlane.metadata.namespace ?? "", name: controlPlane.metadata.name };
   const book = await followReferences(cached, key, ports);
   const configs = await readConfigs(cached, ports.configs);
@@ -87,7 +86,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const installed = facts === undefined || isMadeAnew(facts) ? cached.installed() : [];
   const former = formerMachines(declared, seenRecord, { ...cached, installed });
   // In a burst of new clusters keys are made one after another: nobody is looked at for a cluster whose turn has not come.
-  const watched = session.serviceAccountKey.isBeingMade() ? [] : [...declared, ...former];
+  const watched = session.accountKey.isBeingMade() ? [] : [...declared, ...former];
   const isAtMachine =
     facts !== undefined && facts.bootstrapDone === undefined && facts.bootstrapIntent === undefined && isMachine(facts.endpoint, declared);
   const targets = watched

@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import type { ReconcileMode } from "@talos-operator/api";
 import { concernedBy } from "../effects/definitions.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -25,7 +26,12 @@ export function withPauses(seen: Observed, { pools, machines }: Pauses): Observe
     if (mode === undefined || machine.declared.role === "controlplane") return machine;
     return {
       ...machine,
-      look: { kind: "silent", at: seen.now, since: seen.now, detail: `left alone: the annotation reconcile-mode says ${mode}` },
+      look: {
+        kind: "silent",
+        at: seen.now,
+        since: seen.now,
+        detail: `left alone: the annotation ${annotations.reconcileMode} says ${mode}`,
+      },
     };
   };
   const held = [...seen.machines, ...seen.former].filter((machine) => modeOf(machine) !== undefined).map(({ declared }) => declared.name);

@@ -43,7 +43,7 @@ test("machines of a new cluster are looked at at once while nobody waits for key
 test("a new cluster whose keys come after those of others looks at nobody before they are there", async () => {
   const { open, dialled, advance } = place();
   const before = Promise.withResolvers<string>();
-  open().serviceAccountKey.take(
+  open().accountKey.take(
     () => before.promise,
     () => undefined,
   );
@@ -53,7 +53,7 @@ test("a new cluster whose keys come after those of others looks at nobody before
   assert.deepEqual(dialled, []);
   assert.equal(session.machines.look("one").kind, "not-asked");
   const own = Promise.withResolvers<string>();
-  session.serviceAccountKey.take(
+  session.accountKey.take(
     () => own.promise,
     () => undefined,
   );
@@ -66,7 +66,7 @@ test("a new cluster whose keys come after those of others looks at nobody before
 
 test("a cluster that waits for something else than keys looks at its machines whoever waits for keys", async () => {
   const { open, dialled, advance } = place();
-  open().serviceAccountKey.take(
+  open().accountKey.take(
     () => new Promise(() => undefined),
     () => undefined,
   );
@@ -80,7 +80,7 @@ test("a cluster that waits for something else than keys looks at its machines wh
 test("a cluster that is released while its key is made holds up nobody", async () => {
   const { open, dialled, advance } = place();
   const gone = open();
-  gone.serviceAccountKey.take(
+  gone.accountKey.take(
     () => new Promise(() => undefined),
     () => undefined,
   );

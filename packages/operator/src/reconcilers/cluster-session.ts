@@ -61,8 +61,8 @@ export class ClusterSession {
 
   /** Its machines, as they are looked at. */
   readonly machines: MachineWatch;
-  /** Made for a new cluster. */
-  readonly serviceAccountKey: ServiceAccountKey;
+  /** The key of its service account, while a new cluster has none. */
+  readonly accountKey: ServiceAccountKey;
   /** The bundle, for effects. */
   readonly keysInHand: KeysInHand;
 
@@ -118,7 +118,7 @@ export class ClusterSession {
     this.#clock = ports.clock;
     this.since = ports.clock.now();
     this.machines = new MachineWatch(ports, onLook);
-    this.serviceAccountKey = new ServiceAccountKey(ports);
+    this.accountKey = new ServiceAccountKey(ports);
     this.keysInHand = new KeysInHand(ports.timers);
     this.configs = new LiveConfigs(ports);
     this.soaks = new Soaks(ports.timers, SOAK_MS);
@@ -134,11 +134,17 @@ export class ClusterSession {
       ports.workload === undefined ? undefined : new ClusterCertificates({ ...ports.workload, clock: ports.clock }, ports.workload.wake);
   }
 
+  /** Told of each pass at its beginning. @param isPaused nothing is read, judged or done */
+  noticePass(now: number, isPaused: boolean): void {
+    this.#noticeTime(now);
+    this.#noticePause(now, isPaused);
+  }
+
   /**
-   * Told the time at the beginning of each pass. Where the clock was set back meanwhile, what was noted before lies in the future: it is moved along, so that
+   * Where the clock was set back meanwhile, what was noted before lies in the future: it is moved along, so that
    * what was just done is not waited for until the clock gets there, and is not taken for long ago either.
    */
-  noticeTime(now: number): void {
+  #noticeTime(now: number): void {
     const setBackMs = this.#noticedAt - now;
     this.#noticedAt = now;
     if (setBackMs < SET_BACK_MS) return;
@@ -147,21 +153,18 @@ export class ClusterSession {
     for (const [name, { heldBack }] of this.#notes)
       if (heldBack !== undefined) this.#note(name, { heldBack: { ...heldBack, at: moved(heldBack.at) } });
     this.since = moved(this.since);
-    this.serviceAccountKey.moveTimes(moved);
+    this.accountKey.moveTimes(moved);
     // Read again, and made again: both are dated.
     this.configs.forgetAll();
     this.credentialsFor = undefined;
   }
 
-  /**
-   * Told at the beginning of each pass whether the cluster is paused. Nobody judges open steps meanwhile, and nothing is read: whoever goes on knows as little of
-   * them as a new process does, and gives them time to be seen.
-   */
-  noticePause(isPaused: boolean): void {
+  /** Nobody judges open steps during a pause: whoever goes on after it knows as little of them as a new process does, and gives them time to be seen. */
+  #noticePause(now: number, isPaused: boolean): void {
     const isResumed = this.#isPaused && !isPaused;
     this.#isPaused = isPaused;
     if (!isResumed) return;
-    this.since = this.#clock.now();
+    this.since = now;
     this.stepTimes.close();
     this.configs.forgetAll();
   }
@@ -171,7 +174,7 @@ export class ClusterSession {
    * it is no matter of keys (`machines.watchPutOff`). What a look shows now would be asked again when the keys are there.
    */
   watchInTurn(targets: readonly LookTarget[]): void {
-    if (this.serviceAccountKey.isItsTurn()) this.machines.watch(targets);
+    if (this.accountKey.isItsTurn()) this.machines.watch(targets);
     else this.machines.putOff(targets);
   }
 
@@ -234,7 +237,7 @@ export class ClusterSession {
     this.stepTimes.close();
     this.streams.close();
     this.keysInHand.forget();
-    this.serviceAccountKey.close();
+    this.accountKey.close();
   }
 }
 

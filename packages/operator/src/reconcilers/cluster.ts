@@ -111,8 +111,7 @@ export function createBrain(options: BrainOptions): Brain {
     reportPlans(cluster, subject, sight);
     const toChange = machinesToChange(decision, seen);
     for (const name of newOfPools(cluster, assessed, decision, toChange)) options.onPoolState?.({ namespace: key.namespace, name });
-    for (const name of newOfMachines(cluster, assessed, options))
-      options.onLook({ namespace: key.namespace, name }, session.machines.look(name));
+    for (const name of newOfMachines(cluster, assessed, options)) options.onLook({ ...key, name }, session.machines.look(name));
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
     const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
@@ -138,15 +137,14 @@ export function createBrain(options: BrainOptions): Brain {
     const isRepeated = objects !== undefined && objects === cluster.actedOn;
     cluster.actedOn = objects;
     // A pass that acted is followed by another at once: that one says how it is.
-    const isDone =
-      decision.actions.length === 0 || failure !== undefined || session.serviceAccountKey.isBeingMade() || isSlow || isRepeated;
+    const isDone = decision.actions.length === 0 || failure !== undefined || session.accountKey.isBeingMade() || isSlow || isRepeated;
     const told = isRefusedWrite(failure) ? refused(decision, failure, controlPlane.metadata.generation) : decision;
     const wait = isDone && stored !== undefined ? await tell(stored, seen, told, cluster.facts, statuses, options.events) : undefined;
     if (failure !== undefined && !isExpected(failure)) throw failure;
     // What was begun goes on without waiting, though it waited for its turn to begin.
     const priority = decision.actions.length > 0 || hasOpenEffect(cluster) ? "normal" : undefined;
     // The key wakes the cluster when it is made.
-    if (session.serviceAccountKey.isBeingMade()) return { requeueAfterMs: wait, priority };
+    if (session.accountKey.isBeingMade()) return { requeueAfterMs: wait, priority };
     if (isEffectError(failure, "MODE_CHANGED") || (isRepeated && failure === undefined))
       return { requeueAfterMs: CACHE_BEHIND_MS, priority };
     if (decision.actions.length > 0) return { requeueAfterMs: failure === undefined ? 0 : AFTER_FAILURE_MS, priority };
@@ -162,7 +160,7 @@ export function createBrain(options: BrainOptions): Brain {
       const isOther = macs !== undefined && !isDeepStrictEqual(macs, machineFact(facts, name)?.macs);
       const isOpened = intentOn(facts, name)?.what !== intentOn(before.facts, name)?.what;
       if (declared.problem?.message !== was?.problem?.message || hasMoved || isOther || isOpened)
-        options.onLook({ namespace: key.namespace, name }, session.machines.look(name));
+        options.onLook({ ...key, name }, session.machines.look(name));
     }
   };
 

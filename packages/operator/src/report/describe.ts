@@ -12,6 +12,7 @@ import { platformOf } from "../procedures/configure/platform-of.ts";
 import { forecastOf } from "../planning/forecast-of.ts";
 import { isUpgradeAhead } from "../planning/upgrade-ahead.ts";
 import { sayForecast, sayLeft } from "../planning/upgrade-forecast.ts";
+import { unreadAnnotations } from "../spec/unread-annotations.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../disruption/drain.ts";
 import { accessConditions } from "./access-state.ts";
@@ -115,6 +116,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
   const changed = keptAsMade(seen);
   const drains = drainsState(assessed);
   const inert = [...seen.inertFields, ...metaOfContainers(seen)];
+  const unread = unreadAnnotations(seen.controlPlane.metadata);
   return [
     conditionFor("MachinesReady", machines.reason, machines.message, generation),
     conditionFor("Bootstrapped", bootstrap.reason, bootstrap.message, generation),
@@ -126,7 +128,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
       generation,
     ),
     ...sharedIdentities(seen, generation),
-    ...(inert.length === 0 && changed.length === 0
+    ...(inert.length + changed.length + unread.length === 0
       ? []
       : [
           conditionFor(
@@ -135,6 +137,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
             [
               ...(inert.length === 0 ? [] : [`Field ignored in metal mode: ${inert.join(", ")}.`]),
               ...(changed.length === 0 ? [] : [`Changed after the cluster was made, and kept as it was made: ${changed.join(", ")}.`]),
+              ...unread,
             ].join(" "),
             generation,
           ),

@@ -25,7 +25,7 @@ export function etcdAlarms({ seen, care, etcdMembership: view }: Assessment): Sa
   if (care === undefined) return undefined;
   const way = care.needsPerson ? `${care.says}. See docs/runbooks/etcd-no-space.md.` : `${care.says}.`;
   return {
-    reason: "NoSpace",
+    reason: care.needsPerson ? "NoSpaceStopped" : "NoSpace",
     message: `etcd is full (NOSPACE) and Kubernetes can write nothing; no control plane is disturbed for anything else meanwhile: ${way}`,
   };
 }

@@ -242,7 +242,7 @@ describe("a member whose data are not those of the majority", () => {
       world.datacenter.machine(wrong).corruptEtcd();
       await world.time.advance(20 * 60_000);
       assert.deepEqual(world.sent.slice(before), []);
-      assert.match(await health(world), /^DataCorrupt: .*is paused by its annotation reconcile-mode/);
+      assert.match(await health(world), /^DataCorrupt: .*is paused by its annotation talos\.alperen\.cloud\/reconcile-mode/);
     }));
 });
 

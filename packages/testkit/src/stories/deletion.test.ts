@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import type { KubeRequest, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
+import { databaseOf, isFull } from "./full-etcd.ts";
+import { Interruption } from "./interruption.ts";
 import { createOldLists } from "./old-lists.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -171,6 +173,33 @@ test("a wipe goes to the machine that was written down, not to one that took its
     await world.until("gone", isGone(world), 1_200);
     assert.equal(new Set(resets(world)).size, 5);
   }));
+
+for (const isKilled of [false, true])
+  test(`a worker that was about to leave leaves no TalosMachine behind when its cluster is deleted${isKilled ? " and the operator ends before it lets that one go" : ""}`, () => {
+    const cut = new Interruption();
+    return tell({ kube: cut.kube }, async (world) => {
+      await ready(world);
+      databaseOf(world).fill(0.99);
+      await world.until("full", async () => isFull(world), 120);
+      const machines = [{ address: "10.5.0.4" }];
+      await world.client
+        .resource(kinds.cluster)
+        .patch({ namespace: "default", name: "demo" }, { type: "merge", value: { spec: { worker: { metalSpec: { machines } } } } });
+      await world.until("it waits", async () => (await world.condition(kinds.worker, "Removing"))?.status === "True", 120);
+      await world.time.advance(30_000);
+      assert.deepEqual(resets(world), []);
+      await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
+      if (isKilled) {
+        cut.begin({ call: /\/talosmachines\/demo-10\.5\.0\.5$/, side: "before", isKilled }, async () => {});
+        await world.until("it is to go", async () => cut.metAt !== undefined, 600);
+        await cut.tend(world);
+      }
+      await world.until("gone", isGone(world), 900);
+      for (const type of [kinds.controlPlane, kinds.worker, kinds.machine, kinds.record])
+        assert.deepEqual((await world.client.resource(type).list()).items, []);
+      assert.equal(new Set(resets(world)).size, 5);
+    });
+  });
 
 test("a paused cluster is not taken down", () =>
   tell({}, async (world) => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Condition } from "@talos-operator/api";
+import type { ResourceType } from "@talos-operator/kube-runtime";
 import { apply, assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -236,6 +237,21 @@ describe("the annotation reconcile-mode", () => {
         assert.equal(await world.get(kinds.record), undefined);
         assert.deepEqual(world.sent, []);
       }));
+
+  test("with the prefix of the other annotations pauses nothing, and is told on whatever has it", () =>
+    tell({}, async (world) => {
+      await ready(world, demoCluster(["10.5.0.1"], ["10.5.0.2"]));
+      const wrong = "talos-operator.dev/reconcile-mode";
+      const said = async (type: ResourceType): Promise<string | undefined> => (await world.condition(type, "FieldNotSupported"))?.message;
+      const want = `Annotation ${wrong} is not read: write talos.alperen.cloud/reconcile-mode.`;
+      for (const type of [kinds.worker, kinds.controlPlane, kinds.cluster]) {
+        await world.annotate(type, wrong, "disable");
+        await world.until(`told on ${type.kind}`, async () => (await said(type))?.includes(want) === true, 60);
+        assert.equal(await world.condition(type, "Paused"), undefined);
+        await world.annotate(type, wrong, undefined);
+        await world.until("and not any more", async () => (await said(type)) === undefined, 60);
+      }
+    }));
 
   for (const word of ["reconcile", "Reconcile", ""])
     test(`"${word}" goes on as without it`, () =>

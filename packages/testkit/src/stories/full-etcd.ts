@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { EtcdDatabase } from "@talos-operator/simulator";
+import { kinds } from "./story.ts";
 import type { Story } from "./story.ts";
 
 /** The database of the only etcd. */
@@ -8,6 +9,11 @@ export function databaseOf(world: Story): EtcdDatabase {
   const database = world.datacenter.etcdDatabase(etcd?.key ?? "");
   assert.ok(database !== undefined);
   return database;
+}
+
+/** Whether it is told that etcd is full, be it that the operator goes on by itself or that a person is needed. */
+export async function isFull(world: Story): Promise<boolean> {
+  return (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason.startsWith("NoSpace") === true;
 }
 
 /** Until no alarm of etcd stands, and the cluster is Ready. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { annotations } from "@talos-operator/api";
-import { databaseOf, healed, sentTo } from "./full-etcd.ts";
+import { databaseOf, healed, isFull, sentTo } from "./full-etcd.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -27,7 +27,7 @@ const patched = (world: Story, ...configPatches: readonly object[]): Promise<unk
     .patch(demo, { type: "merge", value: { spec: { controlPlane: { metalSpec: { machineSpec: { configPatches } } } } } });
 async function full(world: Story, share = 0.99): Promise<void> {
   databaseOf(world).fill(share);
-  await world.until("told", async () => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.reason === "NoSpace", 120);
+  await world.until("told", async () => isFull(world), 120);
 }
 const told = async (world: Story): Promise<string> => (await world.condition(kinds.controlPlane, "EtcdHealthy"))?.message ?? "";
 const pause = (world: Story, name: string, value: string | null): Promise<unknown> =>
@@ -92,7 +92,10 @@ test("a control plane that is paused and lacks the larger quota is named, and bo
     await patched(world, quota(4 * GIB));
     await world.time.advance(300_000);
     assert.deepEqual(sentTo(world, "Reboot"), ["Reboot 10.5.0.1", "Reboot 10.5.0.2"]);
-    assert.match(await told(world), /the settings of demo-10\.5\.0\.3 changed, and it is paused by its annotation reconcile-mode/);
+    assert.match(
+      await told(world),
+      /the settings of demo-10\.5\.0\.3 changed, and it is paused by its annotation talos\.alperen\.cloud\/reconcile-mode/,
+    );
     await pause(world, "demo-10.5.0.3", null);
     await healed(world);
   }));

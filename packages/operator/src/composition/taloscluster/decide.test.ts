@@ -170,7 +170,10 @@ test("cluster: a word on it is heard, told to be in the wrong place, or for obje
   const { machinesWiped, takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo } = others;
   const ofOthers = [machinesWiped, takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo];
   const told = (word: string): boolean => {
-    const { conditions } = decideCluster({ ...none, cluster: cluster(inline, { annotations: { [word]: "x" } }) }, FINALIZER);
+    const { conditions } = decideCluster(
+      { ...none, cluster: cluster(inline, { annotations: { [word]: word === reconcileMode ? "reconcile" : "x" } }) },
+      FINALIZER,
+    );
     return conditions.find(({ type }) => type === "FieldNotSupported")?.message.includes(word) === true;
   };
   const silent = Object.values(annotations).filter((word) => !told(word));

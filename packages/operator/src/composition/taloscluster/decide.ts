@@ -11,6 +11,7 @@ import {
 } from "@talos-operator/api";
 import { isBeingOrphaned } from "../../controllers/shared/delete-owned.ts";
 import { unknownModeField } from "../../controllers/shared/mode.ts";
+import { unreadAnnotations } from "../../spec/unread-annotations.ts";
 import {
   etcdConditions,
   progressOfReady,
@@ -268,7 +269,7 @@ function inertOf(seen: Omit<ClusterSeen, "problems">): readonly ConditionInput[]
     ...misplacedWords(cluster),
   ];
   const own = inert.length === 0 ? [] : [`Field ignored in metal mode: ${inert.join(", ")}.`];
-  const sentences = [...own, ...notesOfChildren(seen)];
+  const sentences = [...own, ...unreadAnnotations(cluster.metadata), ...notesOfChildren(seen)];
   if (sentences.length === 0) return [];
   return [conditionFor("FieldNotSupported", "FieldNotSupported", sentences.join(" "), cluster.metadata.generation)];
 }

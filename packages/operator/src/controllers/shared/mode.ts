@@ -1,4 +1,4 @@
-import { conditionFor, controllerOf, isConditionTrue, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
+import { annotations, conditionFor, controllerOf, isConditionTrue, reconcileModeOf, unknownReconcileMode } from "@talos-operator/api";
 import type { ObjectMeta, ReconcileMode, TalosCluster, TalosControlPlane } from "@talos-operator/api";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { WantedStatus } from "./status-writer.ts";
@@ -27,7 +27,7 @@ export function unknownModeField(metadata: ObjectMeta): readonly string[] {
   return word === undefined
     ? []
     : [
-        `the annotation reconcile-mode: ${JSON.stringify(word)} (known are reconcile, disable, dryrun and import; nothing is wiped until it is corrected)`,
+        `the annotation ${annotations.reconcileMode}: ${JSON.stringify(word)} (known are reconcile, disable, dryrun and import; nothing is wiped until it is corrected)`,
       ];
 }
 
@@ -45,16 +45,15 @@ export function clusterOf(metadata: ObjectMeta, clusters: ClustersByKey): TalosC
 const words = {
   disable: {
     reason: "ReconcileModeDisable",
-    message: "The annotation reconcile-mode says disable: nothing is changed until it is removed.",
+    message: `The annotation ${annotations.reconcileMode} says disable: nothing is changed until it is removed.`,
   },
   dryrun: {
     reason: "ReconcileModeDryRun",
-    message: "The annotation reconcile-mode says dryrun: nothing is written or sent until it is removed.",
+    message: `The annotation ${annotations.reconcileMode} says dryrun: nothing is written or sent until it is removed.`,
   },
   import: {
     reason: "ReconcileModeImport",
-    message:
-      "The annotation reconcile-mode says import: nothing is sent or made until the running cluster is taken over; the condition Imported of the TalosControlPlane says what is missing.",
+    message: `The annotation ${annotations.reconcileMode} says import: nothing is sent or made until the running cluster is taken over; the condition Imported of the TalosControlPlane says what is missing.`,
   },
 } as const;
 

@@ -28,3 +28,22 @@ for (const { type, from, to, tells } of [
       tells,
     );
   });
+
+test("that etcd is unhealthy is told once more when nothing goes on any more before a person does something", () => {
+  const etcd = (status: string, reason: string): { readonly conditions: readonly Condition[] } => ({
+    conditions: [{ type: "EtcdHealthy", status, reason, message: reason, lastTransitionTime: "2026-01-01T00:00:00Z" } as Condition],
+  });
+  const [well, goesOn, stopped, corrupt] = [
+    etcd("True", "AllMembersHealthy"),
+    etcd("False", "NoSpace"),
+    etcd("False", "NoSpaceStopped"),
+    etcd("False", "DataCorrupt"),
+  ];
+  const told = (before: typeof well, after: typeof well): readonly string[] => turnsOf(before, after).map(({ note }) => note);
+  assert.deepEqual(told(well, goesOn), ["NoSpace"]);
+  assert.deepEqual(told(goesOn, stopped), ["NoSpaceStopped"]);
+  assert.deepEqual(told(well, stopped), ["NoSpaceStopped"]);
+  assert.deepEqual(told(stopped, stopped), []);
+  assert.deepEqual(told(stopped, corrupt), ["DataCorrupt"]);
+  assert.deepEqual(told(stopped, goesOn), []);
+});

@@ -1,4 +1,4 @@
-import { eventCatalogue, findCondition } from "@talos-operator/api";
+import { eventCatalogue, findCondition, releaseOf } from "@talos-operator/api";
 import type { Condition, EventReason } from "@talos-operator/api";
 import { apiVersionOf } from "@talos-operator/kube-runtime";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
@@ -40,9 +40,17 @@ export function turnsOf(before: StatusWithConditions | undefined, after: StatusW
     ["NotReady", turned("Ready", "not")],
     ["UpgradePending", turned("UpgradePending", "True")],
     ["EtcdHealthy", turned("EtcdHealthy", "True")],
-    ["EtcdUnhealthy", turned("EtcdHealthy", "not")],
+    ["EtcdUnhealthy", turned("EtcdHealthy", "not") ?? stoppedEtcd(before, after)],
   ];
   return all.flatMap(([reason, condition]) => (condition === undefined ? [] : [{ reason, note: condition.message }]));
+}
+
+/** etcd was not healthy before, and has a reason now that only a person releases: what it was told of with then says nothing of that. */
+function stoppedEtcd(before: StatusWithConditions | undefined, after: StatusWithConditions): Condition | undefined {
+  const was = findCondition(before?.conditions, "EtcdHealthy");
+  const is = findCondition(after.conditions, "EtcdHealthy");
+  const isNew = was !== undefined && is?.reason !== was.reason;
+  return isNew && is !== undefined && releaseOf(is) === "person" ? is : undefined;
 }
 
 /** Told by whoever stored a status. */

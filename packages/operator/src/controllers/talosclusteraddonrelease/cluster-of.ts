@@ -1,6 +1,6 @@
 import type { TalosCluster, TalosClusterAddonRelease, TalosControlPlane } from "@talos-operator/api";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
-import { clusterRecordResource, controllerOf, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
+import { annotations, clusterRecordResource, controllerOf, talosClusterResource, talosControlPlaneResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import type { ClusterValues } from "../../addons/values-template.ts";
 import { effectiveMode, isTakenOver } from "../shared/mode.ts";
@@ -79,7 +79,7 @@ function pauseOf(controlPlane: TalosControlPlane, clusters: ClustersByKey): stri
   const { name } = controlPlane.metadata;
   return mode === "import"
     ? `${name} is to be imported: nothing is done in it until it is taken over.`
-    : `${name} is paused: nothing is done in it until the annotation reconcile-mode: ${mode} is removed.`;
+    : `${name} is paused: nothing is done in it until the annotation ${annotations.reconcileMode}: ${mode} is removed.`;
 }
 
 /** Reads once more whether something may be done in the cluster of a release: a cache may not show yet that it was paused or deleted. @throws KubeApiError */

@@ -1,4 +1,4 @@
-import { annotations } from "@talos-operator/api";
+import { annotations, controllerOf } from "@talos-operator/api";
 import { ETCD_ADVISED_QUOTA_BYTES } from "@talos-operator/talos/client";
 import { hanging, filesOf, hasRoom, inMib, isJoining, leastInUse } from "./files.ts";
 import type { EtcdFile } from "./files.ts";
@@ -60,7 +60,7 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
     return { kind: "waits", message: `${unreported.machine} does not report how large its file is, and is asked again` };
   const unlimited = files.find(({ quotaBytes }) => quotaBytes === undefined);
   if (unlimited !== undefined && !tellsFull(seen, unlimited.machine))
-    return { kind: "waits", message: `${unlimited.machine} was last looked at before that, and is asked for its quota` };
+    return { kind: "waits", message: "the size and the quota of every file are read next" };
   if (unlimited !== undefined)
     return {
       kind: "person",
@@ -73,7 +73,7 @@ export function nextForFull(seen: Observed, facts: ClusterFacts, view: EtcdQuoru
   const beyond = full.find(({ quotaBytes }) => !hasRoom(inUseBytes, quotaBytes));
   if (beyond !== undefined && awaited !== undefined && awaited.kind !== "beside") return { kind: awaited.kind, message: awaited.message };
   if (beyond !== undefined) {
-    const message = needsQuota(beyond, view, tells(seen, "corrupt"));
+    const message = needsQuota(seen, beyond, view);
     return { kind: "person", message: awaited === undefined ? message : `${message}; ${awaited.message}` };
   }
   const [file] = full;
@@ -138,18 +138,27 @@ function disarmThrough(files: readonly EtcdFile[]): NextForFull {
 }
 
 /**
- * @param isCorrupt the alarm of wrong data stands as well, whose member is gone: beneath it etcd deletes nothing
+ * Where the alarm of wrong data stands as well, its member is gone: beneath it etcd deletes nothing.
+ *
  * @see etcd v3.6.14 `server/etcdserver/apply/corrupt.go` DeleteRange
  */
-function needsQuota({ machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile, { voters }: EtcdQuorum, isCorrupt: boolean): string {
-  const raise = "raise quota-backend-bytes (cluster.etcd.extraArgs) by a patch of the TalosControlPlane";
+function needsQuota(seen: Observed, { machine, inUseBytes = 0, quotaBytes = 0 }: EtcdFile, { voters }: EtcdQuorum): string {
+  const raise = `raise quota-backend-bytes (cluster.etcd.extraArgs) by a patch in ${patchesOf(seen)}`;
   return (
     `of the quota of ${inMib(quotaBytes)} on ${machine} ${inMib(inUseBytes)} are in use, so defragmenting would free nothing: ` +
-    (isCorrupt
+    (tells(seen, "corrupt")
       ? "take the alarm CORRUPT of a member that is gone back first (talosctl etcd alarm disarm), which lets nobody delete; then "
       : "") +
     (quotaBytes < ETCD_ADVISED_QUOTA_BYTES
       ? `delete objects, or ${raise}, ${voters.length === 2 ? "and boot every control plane with it by hand (talosctl)" : "with which every control plane is booted, one after the other"}`
       : `delete objects: etcd advises no quota above ${inMib(ETCD_ADVISED_QUOTA_BYTES)}`)
   );
+}
+
+/** Where a person writes patches of the control planes: in the TalosCluster where one made them. */
+function patchesOf({ controlPlane: { metadata } }: Observed): string {
+  const owner = controllerOf(metadata);
+  return owner?.kind === "TalosCluster"
+    ? `TalosCluster/${owner.name} spec.controlPlane.metalSpec.machineSpec.configPatches`
+    : `TalosControlPlane/${metadata.name} spec.metalSpec.machineSpec.configPatches`;
 }

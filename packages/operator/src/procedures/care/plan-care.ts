@@ -63,7 +63,12 @@ export function begin(
 ): CareStep {
   const { seen } = assessed;
   if (seen.held?.has(file.machine) === true)
-    return { facts, actions: [], says: `${file.machine} is next, and is paused by its annotation reconcile-mode`, needsPerson: true };
+    return {
+      facts,
+      actions: [],
+      says: `${file.machine} is next, and is paused by its annotation ${annotations.reconcileMode}`,
+      needsPerson: true,
+    };
   const slot = controlPlaneSlot(assessed, facts, { machine: file.machine, why: bids, member: disturbedBy(what, file.memberId) });
   if (slot.kind === "held")
     return {

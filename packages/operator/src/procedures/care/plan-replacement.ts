@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { heldWords } from "../../disruption/slot-words.ts";
 import { controlPlanesOf, keepsOldData, stoppedWithoutData } from "../../assess/etcd-view.ts";
@@ -56,10 +57,11 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
     return person(
       `the endpoint is the address of ${name}, which without discovery would wait for itself instead of joining anew: replace it by hand`,
     );
-  if (seen.held?.has(name) === true) return person(`${name} is to be replaced, and is paused by its annotation reconcile-mode`);
+  if (seen.held?.has(name) === true)
+    return person(`${name} is to be replaced, and is paused by its annotation ${annotations.reconcileMode}`);
   if (seen.unknownMode !== undefined)
     return person(
-      `${name} is to be replaced, and the annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value: correct or remove it`,
+      `${name} is to be replaced, and the annotation ${annotations.reconcileMode} says ${JSON.stringify(seen.unknownMode)}, which is no known value: correct or remove it`,
     );
   const slot = controlPlaneSlot(assessed, facts, { machine: name, why: "renew", member: voter.id });
   if (slot.kind === "granted") return begin(assessed, facts, machine, voter.id);

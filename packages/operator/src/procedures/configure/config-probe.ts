@@ -1,6 +1,4 @@
 import { elapsedMs } from "../../elapsed.ts";
-import { mayAskAgain, rememberedAs } from "../../effects/define.ts";
-import type { Retry } from "../../effects/define.ts";
 import { isReadyNode, stateOf } from "../../assess/machine-state.ts";
 import type { IntentFact } from "../../model/record.ts";
 import type { MachineName } from "../../model/machine.ts";
@@ -46,13 +44,6 @@ export function memberTroubleOf(machine: SeenMachine): string | undefined {
 /** What this process sent under an intent, and nothing of before. */
 export function sentUnder(seen: Observed, effect: string, intent: IntentFact): SentEffect | undefined {
   return ifUnder(seen, intent, seen.sent.get(`${effect}/${intent.machine}`));
-}
-
-/** The same as `mayAskAgain`, under an intent: what was answered under an earlier one has ended with it, and this one is not held up by its pause. */
-export function mayAskUnder(seen: Observed, effect: { readonly retry: Retry }, intent: IntentFact): boolean {
-  const last = seen.sent.get(rememberedAs(effect, intent.machine));
-  const isOfEarlier = last?.outcome === "answered" && ifUnder(seen, intent, last) === undefined;
-  return isOfEarlier || mayAskAgain(seen, effect, intent.machine);
 }
 
 /** What was noted, where that was after the intent was written down. */

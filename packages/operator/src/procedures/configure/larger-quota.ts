@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { etcdQuotaBytes } from "@talos-operator/talos/client";
 import { filesOf, hasRoom, leastInUse, notRunning } from "../care/files.ts";
 import type { AwaitedQuota } from "../care/no-space.ts";
@@ -89,6 +90,7 @@ function unread(seen: Observed, plans: readonly ConfigPlan[]): AwaitedQuota | un
   const plan = plans.find(({ fact, settings, state }) => state.kind === "unknown" && fact.configHash !== settings);
   if (plan?.state.kind !== "unknown") return undefined;
   const { name } = plan.machine.declared;
-  const why = seen.held?.has(name) === true ? "is paused by its annotation reconcile-mode" : `was not read back (${plan.state.detail})`;
+  const why =
+    seen.held?.has(name) === true ? `is paused by its annotation ${annotations.reconcileMode}` : `was not read back (${plan.state.detail})`;
   return { kind: "beside", message: `the settings of ${name} changed, and it ${why}` };
 }

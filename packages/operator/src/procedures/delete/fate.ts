@@ -134,7 +134,7 @@ function forbidden({ seen, machine: { declared } }: Going): Fate | undefined {
   const asks = (message: string): Fate => ({ kind: "waits", reason: "ConfirmationRequired", message });
   if (seen.unknownMode !== undefined)
     return asks(
-      `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value, so ${declared.name} is not wiped. Correct or remove it, or ${toKeep}.`,
+      `The annotation ${annotations.reconcileMode} says ${JSON.stringify(seen.unknownMode)}, which is no known value, so ${declared.name} is not wiped. Correct or remove it, or ${toKeep}.`,
     );
   if (mayWipe(seen)) return undefined;
   return asks(

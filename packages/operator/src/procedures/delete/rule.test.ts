@@ -63,6 +63,17 @@ const reset = (machine: string, role: IntentFact["role"], at = NOW): IntentFact 
   why: "x",
 });
 
+/** Nothing lists them any more and all were wiped: a process ended before their TalosMachines went. */
+const left: World = {
+  workers: [worker(0, going)],
+  facts: facts({
+    machines: ["10.0.1.1", "10.0.1.2"].map((address) => configured(address, "worker", "demo-workers", { releasedAt: NOW })),
+    bootstrapDone: founded,
+  }),
+  machineObjects: observed({ controlPlane: controlPlane(0), workers: [worker(2)] }).machineObjects,
+  namespaceIsTerminating: false,
+};
+
 const cases: readonly {
   readonly name: string;
   readonly world: World;
@@ -471,6 +482,34 @@ const cases: readonly {
       namespaceIsTerminating: false,
     },
     actions: ["DeleteBundle", "DeleteRecord", "RemoveFinalizer"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "lets the TalosMachines of workers go that left the list before, and before the pool and the keys",
+    world: { ...left, controlPlane: controlPlane(0, {}, wiped(UID)) },
+    actions: ["DeleteMachine", "DeleteMachine"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "lets those of control planes go that left the list before, and before the keys",
+    world: {
+      controlPlane: controlPlane(0, {}, wiped(UID)),
+      facts: facts({ machines: machines.map((one) => ({ ...one, releasedAt: NOW })) }),
+      machineObjects: observed().machineObjects,
+      namespaceIsTerminating: false,
+    },
+    actions: ["DeleteMachine", "DeleteMachine", "DeleteMachine"],
+    reason: "WaitingForChildren",
+  },
+  {
+    name: "lets those of a pool go that is deleted alone, and of no other one",
+    world: {
+      ...left,
+      facts: { ...withPool, machines: [...machines, ...(left.facts?.machines ?? [])] },
+      looks: healthy,
+      workers: [worker(0, going), worker(0, { name: "others" })],
+    },
+    actions: ["DeleteMachine", "DeleteMachine"],
     reason: "WaitingForChildren",
   },
   {

@@ -4,12 +4,15 @@ import { intentsThatFit } from "../../record/room.ts";
 import { certificateSource } from "./certificate-source.ts";
 import { projectWithout } from "../../assess/quorum.ts";
 import { isContainer } from "../remove/container-end.ts";
+import { forgottenObjects } from "../remove/forgotten-objects.ts";
 import { mayAskAgain } from "../../effects/define.ts";
 import { resetMachine } from "../../effects/reset-machine.ts";
 import { waits } from "./waits.ts";
 import { fateOf } from "./fate.ts";
+import { goingPools } from "./going-pools.ts";
 import { WIPE_TAKES_MS } from "./times.ts";
 import type { ReasonOf } from "@talos-operator/api";
+import type { MachineName } from "../../model/machine.ts";
 import type { ClusterFacts, IntentFact } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
@@ -30,7 +33,10 @@ export function takeDown(assessed: Assessment, machines: readonly SeenMachine[],
   const gone = fates
     .filter(({ machine, fate }) => fate.kind === "kept" && (!former.has(machine) || objects.has(machine.declared.name)))
     .map(({ machine }) => machine.declared.name);
-  const removals = gone.filter((name) => objects.has(name)).map((name): Action => ({ kind: "DeleteMachine", name }));
+  const removals = [...gone.filter((name) => objects.has(name)), ...forgotten(seen, facts, isClusterGoing)].map((name): Action => ({
+    kind: "DeleteMachine",
+    name,
+  }));
   const next = draft?.facts();
   const writes: Action[] =
     next !== undefined && next !== facts && seen.record.kind === "present"
@@ -52,6 +58,14 @@ export function takeDown(assessed: Assessment, machines: readonly SeenMachine[],
     actions,
     requeueAfterMs: 1_000,
   };
+}
+
+/** TalosMachines that go with the cluster, or with a pool, and stand for no machine any more: one that was leaving already is in no list and was released. */
+function forgotten(seen: Observed, facts: ClusterFacts | undefined, isClusterGoing: boolean): readonly MachineName[] {
+  const pools = goingPools(seen);
+  return forgottenObjects(seen, facts)
+    .filter(({ spec }) => isClusterGoing || pools.has(spec?.workerRef?.name ?? ""))
+    .map(({ metadata }) => metadata.name);
 }
 
 /** What is waited for, for people. */

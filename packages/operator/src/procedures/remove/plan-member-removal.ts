@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { machineFact, withDecisions, withIntent } from "../../record/facts.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { besideFull, projectWithout } from "../../assess/quorum.ts";
@@ -28,7 +29,7 @@ export function removeMember(assessed: Assessment, facts: ClusterFacts, fact: Ma
   if (seen.unknownMode !== undefined)
     return say(
       "ConfirmationRequired",
-      `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value, so no member of etcd is removed. Correct or remove it.`,
+      `The annotation ${annotations.reconcileMode} says ${JSON.stringify(seen.unknownMode)}, which is no known value, so no member of etcd is removed. Correct or remove it.`,
     );
   const view = besideFull(assessed.etcdMembership);
   if (view.kind === "unsafe")

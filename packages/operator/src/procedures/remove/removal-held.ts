@@ -13,7 +13,7 @@ export function resetHeld(fact: MachineFact, holder: SlotHolder): Removal {
     case "effect":
       return waits(fact, "WaitingForTurn", `${name} leaves after ${holder.machine} is done (${holder.what}).`);
     case "before-risk":
-      return waits(fact, "WaitingForSnapshot", `${name} leaves later: ${whyHeld(holder)}. ${releaseOf(holder)}`);
+      return waits(fact, "WaitingForSnapshot", `${name} leaves later. ${releaseOf(holder)}`);
     case "snapshot":
     case "drain":
       return waits(fact, "WaitingForTurn", `${name} leaves later: ${whyHeld(holder)}. ${releaseOf(holder)}`);
@@ -43,8 +43,9 @@ export function memberHeld(fact: MachineFact, holder: SlotHolder): Removal {
     case "takeover":
       return waits(fact, "WaitingForTurn", `The member of ${name} is removed soon; this operator just took over.`);
     case "effect":
-    case "snapshot":
     case "before-risk":
+      return waits(fact, "WaitingForTurn", `The member of ${name} is removed later. ${releaseOf(holder)}`);
+    case "snapshot":
     case "drain":
       return waits(fact, "WaitingForTurn", `The member of ${name} is removed later: ${whyHeld(holder)}. ${releaseOf(holder)}`);
     case "quorum":

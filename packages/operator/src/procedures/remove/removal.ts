@@ -99,7 +99,7 @@ export function waits(fact: MachineFact, reason: Removal["reason"], message: str
 export function wipeForbidden(seen: Observed, { machine }: Leaver): string | undefined {
   const { name, role } = machine.declared;
   if (seen.unknownMode !== undefined)
-    return `The annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value, so ${name} is not wiped. Correct or remove it.`;
+    return `The annotation ${annotations.reconcileMode} says ${JSON.stringify(seen.unknownMode)}, which is no known value, so ${name} is not wiped. Correct or remove it.`;
   const isConfirmed = seen.controlPlane.metadata.annotations?.[annotations.confirmReset] === seen.controlPlane.metadata.name;
   // Unknown counts as going away: nothing is wiped on a guess.
   if (seen.namespaceIsTerminating !== false && !isConfirmed)

@@ -1,4 +1,5 @@
-import { machineFact, mayHoldConfig, withMachine } from "../../record/facts.ts";
+import { machineFact, withMachine } from "../../record/facts.ts";
+import { forgottenObjects } from "./forgotten-objects.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { Rule } from "../../model/decision.ts";
@@ -30,14 +31,10 @@ export const changeMembership: Rule = {
   },
 };
 
-/** TalosMachines of machines that were released, or never were part of the cluster, and that no spec lists. */
+/** Lets the TalosMachines go that stand for no machine of the cluster any more. */
 function forgetObjects(seen: Observed, facts: ClusterFacts): Verdict | undefined {
-  const kept = new Set([...seen.machines, ...seen.former].map(({ declared }) => declared.name));
-  const actions = seen.machineObjects.flatMap((object): readonly Action[] => {
-    const { name } = object.metadata;
-    const fact = machineFact(facts, name);
-    if (kept.has(name) || mayHoldConfig(fact)) return [];
-    const pool = object.spec?.workerRef?.name;
+  const actions = forgottenObjects(seen, facts).flatMap(({ metadata: { name }, spec }): readonly Action[] => {
+    const pool = spec?.workerRef?.name;
     const worker = seen.workers.find((one) => one.metadata.name === pool);
     // What goes with its pool is the deletion's; what an unsound spec leaves out may be listed again in a moment.
     if (pool !== undefined && (worker === undefined || worker.metadata.deletionTimestamp !== undefined)) return [];

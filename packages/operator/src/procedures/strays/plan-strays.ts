@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { heldWords } from "../../disruption/slot-words.ts";
 import { besideFull, projectWithout } from "../../assess/quorum.ts";
@@ -47,7 +48,7 @@ export function planStrays(assessed: Assessment, facts: ClusterFacts): CareStep 
   if (via === undefined) return step("belongs to no machine of this cluster; it is removed when a control plane answers", false);
   if (seen.held?.has(via.machine) === true)
     return step(
-      `belongs to no machine of this cluster; it is removed through ${via.machine}, which is paused by its annotation reconcile-mode`,
+      `belongs to no machine of this cluster; it is removed through ${via.machine}, which is paused by its annotation ${annotations.reconcileMode}`,
       true,
     );
   const slot = controlPlaneSlot(assessed, facts, { machine: via.machine, why: "replace", member: next.member.id });
@@ -62,7 +63,7 @@ function whyKept({ seen }: Assessment, { mayBeOf, isForgotten }: StrayMember): s
   if (isForgotten === true)
     return "belongs to no machine that is known since the record was made anew, so it stays: list its machine again, or, when that is gone for good, remove it with talosctl etcd remove-member";
   if (seen.unknownMode !== undefined)
-    return `belongs to no machine of this cluster, and stays while the annotation reconcile-mode says ${JSON.stringify(seen.unknownMode)}, which is no known value: correct or remove it`;
+    return `belongs to no machine of this cluster, and stays while the annotation ${annotations.reconcileMode} says ${JSON.stringify(seen.unknownMode)}, which is no known value: correct or remove it`;
   return undefined;
 }
 

@@ -1,3 +1,4 @@
+import { annotations } from "@talos-operator/api";
 import { machineApiFacts } from "@talos-operator/talos/client";
 import { elapsedMs } from "../../elapsed.ts";
 import { isReadyNode } from "../../assess/machine-state.ts";
@@ -36,7 +37,8 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   const { look, declared } = machine;
   const hold = (why: string): Begun => ({ kind: "hold", why });
   if (look.kind !== "running" || look.stage !== "running") return hold("it does not run as it should");
-  if (seen.held?.has(name) === true) return { kind: "hold", why: "it is paused by the annotation reconcile-mode", needsPerson: true };
+  if (seen.held?.has(name) === true)
+    return { kind: "hold", why: `it is paused by the annotation ${annotations.reconcileMode}`, needsPerson: true };
   if (wasJustHeldBack(seen, name)) return hold(`it could not be asked a moment ago (${seen.notes?.get(name)?.heldBack?.why ?? ""})`);
   // Until it was ready once in this boot META may lose the word that another Talos is installed.
   if (!isReadyNode(machine)) return hold(troubleOf(machine, "ready") ?? "its node is not ready");

@@ -19,6 +19,7 @@ import { settledOr } from "../../controllers/shared/settled.ts";
 import type { PoolComposition } from "../../procedures/compose/pool-composition.ts";
 import type { PoolState } from "../../report/pool-state.ts";
 import { isNameTaken } from "../../spec/machine-names.ts";
+import { unreadAnnotations } from "../../spec/unread-annotations.ts";
 import { notFound } from "./waiting-status.ts";
 import type { DeclaredMachine } from "../../model/machine.ts";
 
@@ -63,10 +64,12 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
   const generation = worker.metadata.generation;
   const hasFinalizer = (worker.metadata.finalizers ?? []).includes(finalizer);
   const { inertFields } = seen;
+  const notes = [
+    ...(inertFields.length === 0 ? [] : [`Field ignored in metal mode: ${inertFields.join(", ")}.`]),
+    ...unreadAnnotations(worker.metadata),
+  ];
   const inert: readonly ConditionInput[] =
-    inertFields.length === 0
-      ? []
-      : [conditionFor("FieldNotSupported", "FieldNotSupported", `Field ignored in metal mode: ${inertFields.join(", ")}.`, generation)];
+    notes.length === 0 ? [] : [conditionFor("FieldNotSupported", "FieldNotSupported", notes.join(" "), generation)];
   const nothing = {
     release: [],
     removeFinalizer: false,
@@ -134,7 +137,7 @@ function leftWords({ worker, machines, controlPlane, composition }: WorkerSeen):
   const waitedFor = controlPlane === undefined ? machines.filter((machine) => !isFree(worker, machine)) : machines;
   const names = waitedFor.map(({ metadata }) => metadata.name).join(", ");
   if (controlPlane === undefined && names !== "")
-    return `These may hold a configuration, and there is no TalosControlPlane to wipe them with: ${names}. Create TalosControlPlane ${worker.spec?.controlPlaneRef?.name ?? ""} again, or set deletionPolicy to preserve to leave them as they run.`;
+    return `These may hold a configuration, and there is no TalosControlPlane to wipe them with: ${names}. Create TalosControlPlane ${worker.spec?.controlPlaneRef?.name ?? ""} again, or set deletionPolicy to preserve on TalosWorker ${worker.metadata.name} to leave them as they run.`;
   // Its record stays for whoever adopts what was preserved.
   const held = controlPlane === undefined ? [] : (composition?.held ?? "unknown");
   const where = "See the condition Deleting of the TalosControlPlane.";
