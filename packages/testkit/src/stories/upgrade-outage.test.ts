@@ -79,7 +79,7 @@ describe("the only voter of etcd", () => {
       assert.deepEqual(more, []);
       assert.match(
         event ?? "",
-        /^TalosCluster: demo-10\.5\.0\.1 is the only voter of etcd: while it boots, .* away\. No snapshot of etcd is taken before these are upgraded, for this operator takes no backups/,
+        /^TalosCluster: demo-10\.5\.0\.1 is the only voter of etcd: while it boots, .* away\. No snapshot of etcd is taken before these are upgraded \(demo-10\.5\.0\.1\), for this operator takes no backups/,
       );
       assert.match((await pending(world))?.message ?? "", /demo-10\.5\.0\.1 is the only voter of etcd: while it boots, .*No snapshot/);
       await upgraded(world, "v1.13.10", ["10.5.0.1", worker]);
