@@ -13,7 +13,7 @@ import { Watcher } from "./watcher.ts";
 import type { Look } from "../model/look.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
 
-/** A machine that is to be looked at. */
+/** A machine that is to be probed. */
 export interface LookTarget {
   readonly name: MachineName;
   readonly address: string;
@@ -40,14 +40,14 @@ export interface MachineWatchPorts {
   readonly gate: LookGate;
 }
 
-/** The machines of one cluster that are looked at: how each was last seen, how often it is looked at, and over which connection. */
+/** The machines of one cluster that are probed: how each was last seen, how often it is probed, and over which connection. */
 export class MachineWatch {
   readonly #ports: MachineWatchPorts;
   readonly #onLook: (name: MachineName, look: Look) => void;
   readonly #watched = new Map<MachineName, Watched>();
   /** Whom {@link putOff} left for later. */
   #putOff: readonly LookTarget[] | undefined;
-  /** The one connection over which a settled cluster is looked at. */
+  /** The one connection over which a settled cluster is probed. */
   #shared: TalosSession | undefined;
   #credentials: ReaderCredentials | undefined;
   #pace: "eager" | "settled" = "eager";
@@ -84,7 +84,7 @@ export class MachineWatch {
     }
   }
 
-  /** The same for machines that need not be looked at before {@link watchPutOff}, unless somebody looks at some of them already. */
+  /** The same for machines that need not be probed before {@link watchPutOff}, unless some of them are watched already. */
   putOff(targets: readonly LookTarget[]): void {
     if (this.#watched.size > 0) this.watch(targets);
     else this.#putOff = targets;
@@ -95,7 +95,7 @@ export class MachineWatch {
     if (this.#putOff !== undefined) this.watch(this.#putOff);
   }
 
-  /** Some of the machines have not been looked at yet, neither with nor without an answer. */
+  /** Some of the machines have not been probed yet, neither with nor without an answer. */
   isMeetingMachines(): boolean {
     return [...this.#watched.values()].some(({ watcher }) => watcher.last().kind === "not-asked");
   }

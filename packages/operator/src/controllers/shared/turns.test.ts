@@ -29,7 +29,7 @@ for (const { type, from, to, tells } of [
     );
   });
 
-test("that etcd is unhealthy is told once more when nothing goes on any more before a person does something", () => {
+test("that etcd is unhealthy is reported once more when only a person can release it", () => {
   const etcd = (status: string, reason: string): { readonly conditions: readonly Condition[] } => ({
     conditions: [{ type: "EtcdHealthy", status, reason, message: reason, lastTransitionTime: "2026-01-01T00:00:00Z" } as Condition],
   });
