@@ -21,7 +21,7 @@ const different: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \+0000/g, "<time>"],
   // Whether a controller was there first.
   [/ patched \(no change\)/g, " patched"],
-  [/ +\d+(ms|s|m)\b/g, " <age>"],
+  [/ +(?:\d+(?:ms|[smhdy]))+\b/g, " <age>"],
   [/127\.0\.0\.1:\d+/g, "<server>"],
   [/\/tmp\/\S+/g, "<file>"],
   [/ +/g, " "],
