@@ -42,9 +42,38 @@ test("a larger quota in which what is in use has no room boots nobody", () =>
     await patched(world, quota(2 * GIB + 2 ** 20));
     await world.time.advance(300_000);
     assert.deepEqual(world.sent.slice(before), []);
+    assert.match(
+      await told(world),
+      /defragmenting would free nothing: .*; the quota of 2049 MiB that the settings of demo-10\.5\.0\.1 ask for is too small for what is in use, too\./,
+    );
+    await patched(world, quota(0));
+    await world.until("told", async () => (await told(world)).includes("ask for is no more than the 2048 MiB of now"));
+    assert.deepEqual(world.sent.slice(before), []);
     await patched(world, quota(4 * GIB));
     await healed(world);
   }));
+
+for (const [what, bytes, want] of [
+  ["smaller than its files", GIB, /in the quota of 1024 MiB .* its file of \d+ MiB has no room; ask for a larger one/],
+  ["of 0, which is etcd's own of 2 GiB, below what is in use", 0, /in the quota of 2048 MiB .* has no room; ask for a larger one/],
+] as const)
+  test(`a quota ${what} boots nobody, and says so before etcd would be full`, () =>
+    ready(3, async (world) => {
+      await patched(world, quota(4 * GIB));
+      await world.until("in force", async () => sentTo(world, "Reboot").length === 3, 1_800);
+      const upToDate = (): ReturnType<typeof world.condition> => world.condition(kinds.controlPlane, "ConfigUpToDate");
+      await world.until("settled", async () => (await upToDate())?.status === "True", 600);
+      assert.equal(databaseOf(world).put(2.5 * GIB), undefined);
+      await world.time.advance(60_000);
+      const before = world.sent.length;
+      await patched(world, quota(bytes));
+      await world.time.advance(300_000);
+      assert.deepEqual(world.sent.slice(before), []);
+      assert.match((await upToDate())?.message ?? "", want);
+      assert.deepEqual(databaseOf(world).alarms(), []);
+      await patched(world, quota(8 * GIB));
+      await world.until("in force", async () => sentTo(world, "Reboot").length === 6, 1_800);
+    }));
 
 test("a larger quota that a machine refuses is not said to wait for its boot", () =>
   ready(3, async (world) => {

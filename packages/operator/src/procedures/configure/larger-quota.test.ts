@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigChange } from "@talos-operator/talos";
-import { bootsForSpace, largerQuotaOf } from "./larger-quota.ts";
+import { bootsForSpace } from "./larger-quota.ts";
 import { etcdMembership } from "../../assess/quorum.ts";
 import { controlPlane, member, observed, running } from "../../testing/builders.ts";
 import type { Assessment } from "../../model/assessment.ts";
@@ -24,22 +24,6 @@ const changed = (
   before,
   after,
 });
-
-const rows: readonly (readonly [string, readonly ConfigChange[], number | undefined])[] = [
-  ["nothing that changes", [], undefined],
-  ["one where there was none", [changed(undefined, String(4 * GIB))], 4 * GIB],
-  ["a larger one", [changed(String(4 * GIB), String(8 * GIB))], 8 * GIB],
-  ["the same as etcd takes by default", [changed(undefined, String(2 * GIB))], undefined],
-  ["a smaller one", [changed(String(4 * GIB), String(3 * GIB))], undefined],
-  ["one that is taken away, of less than the default", [changed(String(GIB), undefined)], 2 * GIB],
-  ["one that is taken away, of more than the default", [changed(String(4 * GIB), undefined)], undefined],
-  ["none at all any more", [changed(String(4 * GIB), "-1")], Number.POSITIVE_INFINITY],
-  ["the last of a list", [changed('- "1"\n- "1073741824"', `- "1"\n- "${4 * GIB}"`)], 4 * GIB],
-  ["what is no number", [changed(undefined, "8GiB")], undefined],
-  ["another argument", [changed(undefined, String(4 * GIB), "cluster.etcd.extraArgs.snapshot-count")], undefined],
-  ["one among others", [changed("1", "2", "machine.nodeLabels.a"), changed(undefined, String(4 * GIB))], 4 * GIB],
-];
-for (const [what, changes, want] of rows) test(`a quota that grows: ${what}`, () => assert.equal(largerQuotaOf({ changes }), want));
 
 const known: KnownConfig = {
   kind: "known",

@@ -1,30 +1,16 @@
 import { annotations } from "@talos-operator/api";
-import { etcdQuotaBytes } from "@talos-operator/talos/client";
-import { filesOf, hasRoom, leastInUse, notRunning } from "../care/files.ts";
+import { filesOf, hasRoom, inMib, leastInUse, notRunning } from "../care/files.ts";
+import { quotaChangeOf } from "./etcd-quota.ts";
 import type { AwaitedQuota } from "../care/no-space.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig, SeenConfig } from "../../model/config.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { ConfigPlan, ConfigState } from "../../model/plans.ts";
 
-/** Where its configuration has the quota of a control plane's etcd. */
-const QUOTA_PATH = "cluster.etcd.extraArgs.quota-backend-bytes";
-
 /** How large the file of its etcd may grow with the configuration that is wanted, where that is more than with the one in force. Bytes; `Infinity` = no limit. */
-export function largerQuotaOf({ changes }: Pick<KnownConfig, "changes">): number | undefined {
-  const change = changes.find(({ path }) => path === QUOTA_PATH);
-  const [before, after] = [quotaOf(change?.before), quotaOf(change?.after)];
-  return before !== undefined && after !== undefined && after > before ? after : undefined;
-}
-
-/** An argument is a text or a list, of which etcd takes the last one. */
-function quotaOf(text: string | undefined): number | undefined {
-  const last = text
-    ?.split("\n")
-    .at(-1)
-    ?.replace(/^- /, "")
-    .replace(/^(["'])(.*)\1$/, "$2");
-  return etcdQuotaBytes(last === undefined ? {} : { "quota-backend-bytes": [last] });
+export function largerQuotaOf(config: Pick<KnownConfig, "changes">): number | undefined {
+  const change = quotaChangeOf(config);
+  return change !== undefined && change.after > change.before ? change.after : undefined;
 }
 
 /**
@@ -56,7 +42,7 @@ export function largerQuotaAwaited(assessed: Assessment): AwaitedQuota | undefin
   const plans = configs.filter(({ machine }) => machine.declared.role === "controlplane");
   const waiting = plans.filter(({ machine }) => bootsForSpace(assessed, byName.get(machine.declared.name)?.config));
   const next = waiting.find(({ state }) => GOES_ON.has(state.kind)) ?? waiting[0];
-  if (next === undefined) return unread(seen, plans);
+  if (next === undefined) return unread(seen, plans) ?? raisesNothing(assessed, plans);
   const { name } = next.machine.declared;
   const failed = plans.find(({ state }) => state.kind === "failed");
   if (failed !== undefined)
@@ -93,4 +79,17 @@ function unread(seen: Observed, plans: readonly ConfigPlan[]): AwaitedQuota | un
   const why =
     seen.held?.has(name) === true ? `is paused by its annotation ${annotations.reconcileMode}` : `was not read back (${plan.state.detail})`;
   return { kind: "beside", message: `the settings of ${name} changed, and it ${why}` };
+}
+
+/** Whose settings ask for another quota that brings no space: one that is no larger than the one in force, or in which what is in use has no room either. */
+function raisesNothing({ byName }: Assessment, plans: readonly ConfigPlan[]): AwaitedQuota | undefined {
+  for (const { machine } of plans) {
+    const { name } = machine.declared;
+    const config = byName.get(name)?.config;
+    const change = config?.kind === "known" ? quotaChangeOf(config) : undefined;
+    if (change === undefined) continue;
+    const why = change.after > change.before ? "too small for what is in use, too" : `no more than the ${inMib(change.before)} of now`;
+    return { kind: "beside", message: `the quota of ${inMib(change.after)} that the settings of ${name} ask for is ${why}` };
+  }
+  return undefined;
 }

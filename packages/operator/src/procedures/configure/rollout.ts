@@ -1,5 +1,6 @@
 import { rfc3339 } from "@talos-operator/api";
 import { elapsedMs } from "../../elapsed.ts";
+import { whyTooSmall } from "./etcd-quota.ts";
 import { bootsForSpace } from "./larger-quota.ts";
 import { routeOfState } from "./plan.ts";
 import { wasJustHeldBack } from "./config-probe.ts";
@@ -120,6 +121,8 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
     ? controlPlaneSlot(assessed, facts, { machine: name, why, member })
     : controlPlaneMargin(assessed, facts);
   if ("holder" in held) return hold(whyHeld(held.holder));
+  const tooSmall = "config" in plan.state && isControlPlane(plan) ? whyTooSmall(plan.machine, plan.state.config) : undefined;
+  if (tooSmall !== undefined) return hold(tooSmall);
   if (plan.state.kind !== "staged") return { kind: "now" };
   // Without space no pod can be evicted, and no Node be cordoned.
   if (why === "enlarge") return { kind: "now" };
