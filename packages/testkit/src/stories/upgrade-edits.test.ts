@@ -139,6 +139,13 @@ describe("what is asked for", () => {
       assert.equal(world.sent.length, sent);
       await world.annotate(kinds.controlPlane, "talos-operator.dev/allow-downgrade", "v1.13.8");
       await upgraded(world, "v1.13.8");
+      const isLeft = async (): Promise<boolean> =>
+        (await world.get(kinds.controlPlane))?.metadata?.annotations?.["talos-operator.dev/allow-downgrade"] !== undefined;
+      await world.until("served", async () => !(await isLeft()), 60);
+      await ask(world, "v1.13.9");
+      await upgraded(world, "v1.13.9");
+      await ask(world, "v1.13.8");
+      await world.until("a second one is asked for anew", async () => (await pending(world))?.reason === "DowngradeAsked", 120);
     }));
 
   test("the only control plane is upgraded, too", () =>

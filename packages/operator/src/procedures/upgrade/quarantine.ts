@@ -1,7 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import { withDecisions } from "../../record/facts.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
-import { quarantineOf } from "../../record/upgrades.ts";
+import { quarantineOf, upgradeIntents } from "../../record/upgrades.ts";
 import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { SeenMachine } from "../../model/observation.ts";
@@ -55,13 +55,19 @@ export function quarantined(
   });
 }
 
-/** A person's word that a version may be tried again. */
+/** A person lets a version be tried again: the facts without its quarantine, and the answer. `undefined` = nobody asks for that, or what is under way may end in it. */
 export function lifted({ seen }: Assessment, facts: ClusterFacts): { readonly facts: ClusterFacts; readonly answer: Action } | undefined {
   const value = seen.controlPlane.metadata.annotations?.[annotations.liftQuarantine];
   if (value === undefined) return undefined;
+  const answered = (answer: string): Action => ({ kind: "AnswerAnnotation", annotation: annotations.liftQuarantine, value, answer });
   const { quarantine = [], ...rest } = facts;
   const left = quarantine.filter(({ version }) => !isSameVersion(version, value));
-  if (left.length === quarantine.length) return undefined;
+  if (left.length === quarantine.length) {
+    if (upgradeIntents(facts).length > 0) return undefined;
+    const kept = [...new Set(quarantine.map(({ version }) => version))].join(", ");
+    const answer = `Nothing is lifted: ${annotations.liftQuarantine} names ${JSON.stringify(value).slice(0, 64)}, and ${kept === "" ? "no Talos" : `only ${kept}`} is in quarantine; the annotation is removed.`;
+    return { facts, answer: answered(answer) };
+  }
   const answer = `Talos ${value} may be tried again, as ${annotations.liftQuarantine} said; the annotation acts once and is removed.`;
   const next = withDecisions(left.length === 0 ? rest : { ...rest, quarantine: left }, {
     at: seen.now,
@@ -69,7 +75,7 @@ export function lifted({ seen }: Assessment, facts: ClusterFacts): { readonly fa
     reason: "AskedByPerson",
     message: answer,
   });
-  return { facts: next, answer: { kind: "AnswerAnnotation", annotation: annotations.liftQuarantine, value, answer } };
+  return { facts: next, answer: answered(answer) };
 }
 
 /** What failed on a machine that runs it still, for it is not rolled back, and is not well; `undefined` = nothing did, or it is well. */

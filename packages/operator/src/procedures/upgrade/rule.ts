@@ -1,4 +1,4 @@
-import { outageOver } from "./answer-outage.ts";
+import { servedApproval } from "./served-approvals.ts";
 import { lifted } from "./quarantine.ts";
 import type { Rule } from "../../model/decision.ts";
 import type { Action } from "../../model/effect.ts";
@@ -20,10 +20,12 @@ export const upgradeTalos: Rule = {
       why,
     });
     const lift = lifted(assessed, facts);
-    if (lift !== undefined) return { actions: [write(lift.facts, "QuarantineLifted"), lift.answer] };
-    const over = outageOver(assessed, facts);
-    if (over !== undefined) return { actions: [over] };
-    const actions = [...(upgrade.facts === facts ? [] : [write(upgrade.facts, "UpgradeStep")]), ...upgrade.actions];
-    return actions.length === 0 ? undefined : { actions, requeueAfterMs: SOON_MS };
+    if (lift !== undefined && lift.facts !== facts) return { actions: [write(lift.facts, "QuarantineLifted"), lift.answer] };
+    const answer = lift?.answer ?? servedApproval(assessed, facts);
+    const steps = [...(upgrade.facts === facts ? [] : [write(upgrade.facts, "UpgradeStep")]), ...upgrade.actions];
+    // An annotation that cannot be taken off holds up nothing.
+    const actions = [...steps, ...(answer === undefined ? [] : [answer])];
+    if (actions.length === 0) return undefined;
+    return steps.length === 0 ? { actions } : { actions, requeueAfterMs: SOON_MS };
   },
 };

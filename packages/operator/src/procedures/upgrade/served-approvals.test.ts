@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { annotations } from "@talos-operator/api";
 import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, silent } from "../../testing/builders.ts";
-import { outageOver } from "./answer-outage.ts";
+import { servedApproval } from "./served-approvals.ts";
 import type { Look } from "../../model/look.ts";
 import type { IntentFact, MachineFact } from "../../model/record.ts";
 
@@ -63,5 +63,31 @@ for (const [what, isOver, { second = runs(1), intents = [], fact = {}, word = as
         looks: { "10.0.0.1": runs(0), "10.0.0.2": second },
       }),
     );
-    assert.equal(outageOver(assessed, known)?.kind, isOver ? "AnswerAnnotation" : undefined);
+    assert.equal(servedApproval(assessed, known)?.kind, isOver ? "AnswerAnnotation" : undefined);
+  });
+
+const downgrades: readonly (readonly [
+  string,
+  boolean,
+  { readonly runs?: readonly [string, string]; readonly asked?: string; readonly pin?: string; readonly intents?: readonly IntentFact[] },
+])[] = [
+  ["every machine runs what it names", true, {}],
+  ["one runs the newer version still", false, { runs: [asked, "v1.13.11"] }],
+  ["its version is not asked for yet", false, { runs: ["v1.13.11", "v1.13.11"], asked: "v1.13.11" }],
+  ["one that is pinned runs a newer version, from which it may be meant to go back", false, { runs: [asked, "v1.13.11"], pin: "v1.13.11" }],
+  ["one that is pinned runs an older version", true, { runs: [asked, "v1.13.9"], pin: "v1.13.9" }],
+  ["one is still watched", false, { intents: [{ ...watched, role: "worker" }] }],
+];
+for (const [what, isOver, { runs: [first, second] = [asked, asked], asked: wanted = asked, pin = wanted, intents = [] }] of downgrades)
+  test(`what allows a downgrade is ${isOver ? "taken off" : "left"} where ${what}`, () => {
+    const known = facts({ bootstrapDone: founded, machines: [configured("10.0.0.1"), configured("10.0.0.2")], intents });
+    const metalSpec = { machines: [{ address: "10.0.0.1" }, { address: "10.0.0.2", version: pin }] };
+    const assessed = assess(
+      observed({
+        controlPlane: controlPlane(2, { version: wanted, metalSpec }, { annotations: { [annotations.allowDowngrade]: asked } }),
+        facts: known,
+        looks: { "10.0.0.1": runs(0, first), "10.0.0.2": runs(1, second) },
+      }),
+    );
+    assert.equal(servedApproval(assessed, known)?.kind, isOver ? "AnswerAnnotation" : undefined);
   });
