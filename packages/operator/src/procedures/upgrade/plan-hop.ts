@@ -62,13 +62,12 @@ export function planHop(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
   const next = isBegun ? withRun(assessed, opened, hop) : facts;
   for (const { begun } of chosen) actions.push(...(begun.kind === "open" ? begun.action : (begun.actions ?? [])));
   const isActive = open.length > 0 || next !== facts || chosen.some(({ begun }) => begun.kind === "act") || openRun(facts) !== undefined;
-  const left = all.length - chosen.length;
   return {
     facts: next,
     actions,
     kind: reason !== undefined ? "stopped" : isActive ? "running" : "held",
     reason: reason ?? (isActive ? "Upgrading" : "UpgradeWaits"),
-    says: [...says, ...(left > 0 ? [`${left} more machine(s) follow.`] : [])].join(" "),
+    says: says.join(" "),
   };
 }
 
