@@ -1,4 +1,4 @@
-import { apply, given } from "./kubectl-sessions.ts";
+import { apply, cached, given } from "./kubectl-sessions.ts";
 import type { KubectlSession } from "./kubectl-sessions.ts";
 
 const labels = { app: "web" };
@@ -44,8 +44,8 @@ export const kubectlEverydaySessions: readonly KubectlSession[] = [
       "create service clusterip cip --tcp=80:8080",
       "create service clusterip cip --tcp=80:8080",
       "create service clusterip fixed --clusterip=10.0.0.300 --tcp=1:1",
-      "create service nodeport np --tcp=80 --node-port=30999",
-      "create service nodeport np2 --tcp=80 --node-port=30999",
+      "create service nodeport np --tcp=80 --node-port=30080",
+      "create service nodeport np2 --tcp=80 --node-port=30080",
       "create service nodeport np3 --tcp=80 --node-port=80",
       "create ingress plain --default-backend=svc:80",
       "create ingress bad --rule=a.b",
@@ -121,7 +121,7 @@ export const kubectlEverydaySessions: readonly KubectlSession[] = [
       "get configmaps --chunk-size=1 -o name",
       "get cm one -o json",
       "get cm one --show-managed-fields -o jsonpath={.metadata.managedFields[*].operation}",
-      "get cm one --output-watch-events --watch-only --request-timeout=1s",
+      "get cm one --output-watch-events --watch-only --request-timeout=5s",
       "get all",
       "get all -l app=web -o name",
       "get svc web -o yaml",
@@ -141,7 +141,9 @@ export const kubectlEverydaySessions: readonly KubectlSession[] = [
       "get --raw /apis/nope.example.com/v1",
       "get -f -",
       given("get", configMap("one"), web("a")),
-      given("describe", configMap("one"), service),
+      given("describe", configMap("one")),
+      // The genuine one may tell of an address that it has to repair.
+      given("describe --show-events=false", service),
       "describe pods p1 p2",
       "describe pod nope",
       "describe deployment a",
@@ -289,16 +291,16 @@ export const kubectlEverydaySessions: readonly KubectlSession[] = [
       "get hpa.v1.autoscaling w -o yaml",
       "describe hpa w",
       "get hpa",
-      "wait deployment/w --for=jsonpath={.spec.replicas}=6 --timeout=1s",
+      "wait deployment/w --for=jsonpath={.spec.replicas}=6 --timeout=60s",
       "wait deployment/w --for=jsonpath={.spec.replicas}=7 --timeout=1s",
-      "wait deployment/w --for=jsonpath={.metadata.name} --timeout=1s",
+      "wait deployment/w --for=jsonpath={.metadata.name} --timeout=60s",
       "wait deployment/w --for=jsonpath={.status.nope} --timeout=1s",
       "wait deployment/w --for=condition=Available --timeout=1s",
       "wait deployment/w --for=condition=Available=false --timeout=1s",
       "wait deployment/nope --for=condition=Available --timeout=1s",
       "wait deployment --all --for=delete --timeout=1s",
       "wait deployment/late --for=create --timeout=1s",
-      "wait deployment/w --for=create --timeout=1s",
+      "wait deployment/w --for=create --timeout=60s",
       "wait deployment/w --for=nope --timeout=1s",
       "wait --for=condition=Ready pod -l app=none --timeout=1s",
       "delete statefulset s --cascade=nope",
@@ -514,6 +516,7 @@ export const kubectlEverydaySessions: readonly KubectlSession[] = [
       }),
       "get ingressclass ic-$NS",
       "describe ingressclass ic-$NS",
+      cached("create ingress given --rule=x.y/z=s:1 --dry-run=server -o jsonpath={.spec.ingressClassName}"),
       "create ingress given --rule=x.y/z=s:1",
       "create ingress named --class=own --rule=x.y/z=s:1",
       "create ingress old --annotation=kubernetes.io/ingress.class=own --rule=x.y/z=s:1",
@@ -529,7 +532,7 @@ export const kubectlEverydaySessions: readonly KubectlSession[] = [
       }),
       "get runtimeclass rc-$NS",
       // A genuine server reads classes from a cache.
-      "wait runtimeclass/rc-$NS --for=jsonpath={.handler}=runc --timeout=2s",
+      "wait runtimeclass/rc-$NS --for=jsonpath={.handler}=runc --timeout=60s",
       'run classed --image=i:1 --overrides={"spec":{"runtimeClassName":"rc-$NS"}}',
       "get pod classed -o jsonpath={.spec.overhead}{.spec.nodeSelector}{.spec.tolerations[*].key}",
       'run other --image=i:1 --overrides={"spec":{"runtimeClassName":"rc-$NS","nodeSelector":{"a":"z"}}}',

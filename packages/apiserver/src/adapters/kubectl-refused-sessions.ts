@@ -1,6 +1,6 @@
 import { definition, flag, list, map, open, struct, text } from "./kind-schema.ts";
 import type { Kind, Schema } from "./kind-schema.ts";
-import { given } from "./kubectl-sessions.ts";
+import { cached, given } from "./kubectl-sessions.ts";
 import type { KubectlSession } from "./kubectl-sessions.ts";
 
 type Step = KubectlSession["steps"][number];
@@ -183,8 +183,8 @@ export const kubectlRefusedSessions: readonly KubectlSession[] = [
       "create secret generic t2 --type=kubernetes.io/tls --from-literal=tls.crt=x",
       "create quota q --hard=cpu=1,requests.storage=5Gi,count/jobs.batch=2,services.loadbalancers=1 --scopes=NotTerminating",
       "create priorityclass first-$NS --value=1 --global-default=true",
-      // A genuine server reads classes from a cache.
-      "wait priorityclass/first-$NS --for=jsonpath={.value}=1 --timeout=2s",
+      "wait priorityclass/first-$NS --for=jsonpath={.value}=1 --timeout=60s",
+      cached("create priorityclass second-$NS --value=2 --global-default=true --dry-run=server"),
       "create priorityclass second-$NS --value=2 --global-default=true",
       "create priorityclass second-$NS --value=2",
       'patch priorityclass second-$NS --type=merge -p {"globalDefault":true}',
@@ -198,9 +198,9 @@ export const kubectlRefusedSessions: readonly KubectlSession[] = [
     name: "rules of a kind, one by one",
     steps: [
       given("apply", definition(checked)),
-      "wait --for=condition=Established crd checkeds.checks.example.com --timeout=30s",
+      "wait --for=condition=Established crd checkeds.checks.example.com --timeout=90s",
       // Established says that the kind is accepted; the handler that serves it follows a moment later.
-      "get checkeds --request-timeout=30s",
+      "get checkeds --request-timeout=90s",
       ...samples.map(check),
       given("create", {
         apiVersion: "checks.example.com/v1",

@@ -1,8 +1,18 @@
 /** Commands of one sitting, in a namespace of its own: the words after `kubectl`, or those and what goes to its standard input. */
 export interface KubectlSession {
   readonly name: string;
-  readonly steps: readonly (string | { readonly args: string; readonly input: string })[];
+  readonly steps: readonly (string | KubectlStep)[];
 }
+
+interface KubectlStep {
+  readonly args: string;
+  readonly input: string;
+  /** A genuine server answers it from a cache that sees what was written a moment later: it is asked again until it has. It changes nothing. */
+  readonly isCached?: true;
+}
+
+/** A command that changes nothing and is answered from a cache. */
+export const cached = (args: string, input = ""): KubectlStep => ({ args, input, isCached: true });
 
 /** A command that is given objects on its standard input. */
 export const given = (args: string, ...objects: readonly object[]): KubectlSession["steps"][number] => ({
@@ -31,6 +41,13 @@ const signing = (name: string): object => ({
   metadata: { name },
   spec: { request: certificateRequest, signerName: "example.com/signer", usages: ["client auth"], expirationSeconds: 3600 },
 });
+
+const claim = {
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  metadata: { name: "data" },
+  spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+};
 
 /** What people do with kubectl; every command must print the same against every Kubernetes API. No argument holds a blank. */
 export const kubectlSessions: readonly KubectlSession[] = [
@@ -95,7 +112,7 @@ export const kubectlSessions: readonly KubectlSession[] = [
       "rollout pause deployment/web",
       "rollout resume deployment/web",
       "rollout history deployment/web",
-      "rollout status deployment/web --timeout=1s",
+      "rollout status deployment/web --timeout=5s",
       "rollout status deployment/nope",
       "get deployment web -o yaml",
       "get deployment web -o jsonpath={.spec.template.spec.containers[*].image}",
@@ -155,7 +172,7 @@ export const kubectlSessions: readonly KubectlSession[] = [
       "create serviceaccount robot",
       "create role reader --verb=get,list,watch --resource=pods",
       "create rolebinding readers --role=reader --serviceaccount=$NS:robot",
-      "auth can-i list pods --as=system:serviceaccount:$NS:robot",
+      cached("auth can-i list pods --as=system:serviceaccount:$NS:robot"),
       "auth can-i delete pods --as=system:serviceaccount:$NS:robot",
       "auth can-i list pods -A --as=system:serviceaccount:$NS:robot",
       "auth can-i --list --as=system:serviceaccount:$NS:robot",
@@ -235,9 +252,9 @@ export const kubectlSessions: readonly KubectlSession[] = [
           ],
         }),
       },
-      "wait cm/a --for=jsonpath={.data.x}=1 --timeout=2s",
+      "wait cm/a --for=jsonpath={.data.x}=1 --timeout=60s",
       "wait cm/a --for=condition=Ready --timeout=1s",
-      "wait cm/nope --for=delete --timeout=1s",
+      "wait cm/nope --for=delete --timeout=60s",
       "label configmaps --all tier=x",
       "get configmaps -L tier --selector=tier=x",
       "get configmaps,secrets -o name --selector=tier",
@@ -354,12 +371,8 @@ export const kubectlSessions: readonly KubectlSession[] = [
         metadata: { name: "fast-$NS", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
         provisioner: "example.com/fast",
       }),
-      apply({
-        apiVersion: "v1",
-        kind: "PersistentVolumeClaim",
-        metadata: { name: "data" },
-        spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-      }),
+      cached("apply --dry-run=server -o jsonpath={.spec.storageClassName} -f -", JSON.stringify(claim)),
+      apply(claim),
       "get pvc data -o yaml",
       "get storageclass fast-$NS",
       "get priorityclasses system-node-critical system-cluster-critical",

@@ -21,17 +21,21 @@ const different: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \+0000/g, "<time>"],
   // Whether a controller was there first.
   [/ patched \(no change\)/g, " patched"],
-  [/ +(?:\d+(?:ms|[smhdy]))+\b/g, " <age>"],
+  // In its column, or where the line begins.
+  [/(?:^| +)(?:\d+(?:ms|[smhdy]))+\b/gm, " <age>"],
   [/127\.0\.0\.1:\d+/g, "<server>"],
   [/\/tmp\/\S+/g, "<file>"],
   [/ +/g, " "],
 ];
 
+/** Each turn takes two processes; a cache is behind for a part of a second. */
+const MOST_TURNS = 100;
+
 function common({ code, stdout, stderr }: Outcome): string {
   const text = different.reduce((current, [pattern, replacement]) => current.replaceAll(pattern, replacement), `${stdout}\n${stderr}`);
   const lines = text.split("\n").map((line) => line.trimEnd());
   // kubectl logs it when a watch ends at the very moment in which it gives up by itself.
-  const isSaid = (line: string): boolean => line !== "" && !/^I\d{4} \S+ +\d+ reflector\.go:/.test(line);
+  const isSaid = (line: string): boolean => line !== "" && !/^[IWE]\d{4} \S+ +\d+ reflector\.go:/.test(line);
   return `exit ${code}\n${sortWalked(lines.filter(isSaid)).join("\n")}`;
 }
 
@@ -63,10 +67,14 @@ describe("genuine kubectl prints the same against the embedded API and the genui
           await server.kubectl(["-n", namespace, "create", "serviceaccount", "default"]);
         }
         for (const step of steps) {
-          const { args, input } = typeof step === "string" ? { args: step, input: "" } : step;
+          const { args, input, isCached = false } = typeof step === "string" ? { args: step, input: "" } : step;
           const fill = (text: string): string => text.replaceAll("$NS", namespace);
           const words = ["-n", namespace, ...fill(args).split(" ")];
-          const [mine, theirs] = await Promise.all([ours.kubectl(words, fill(input)), genuine.kubectl(words, fill(input))]);
+          const play = (): Promise<[Outcome, Outcome]> =>
+            Promise.all([ours.kubectl(words, fill(input)), genuine.kubectl(words, fill(input))]);
+          let [mine, theirs] = await play();
+          const isBehind = (): boolean => isCached && common(mine) !== common(theirs);
+          for (let turn = 0; turn < MOST_TURNS && isBehind(); turn += 1) [mine, theirs] = await play();
           await t.test(`kubectl ${args}`, () => assert.equal(common(mine), common(theirs)));
         }
       });

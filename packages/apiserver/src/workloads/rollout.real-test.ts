@@ -33,7 +33,7 @@ describe("genuine kubectl and the workloads of a simulated cluster", () => {
     assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
     assert.match(stdout, wanted);
   };
-  const patience = "--timeout=30s";
+  const patience = "--timeout=90s";
 
   it("rollout status ends, forwards and back", async () => {
     await says(["create", "deployment", "web", "--image=i:1", "--replicas=3"], /created/);
