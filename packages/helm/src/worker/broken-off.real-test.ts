@@ -93,7 +93,7 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
 
   test("removes what is all or nothing and fails to install, and goes back where an upgrade fails", async () => {
     const name = "atomic";
-    const atomic = { atomic: true, timeoutMs: 3_000 };
+    const atomic = { atomic: true, timeoutMs: 6_000 };
     const first = await workers.give(workers.applyOf(name, "hooked", { options: atomic }), { values: ["hook: never"] });
     assert.deepEqual(told(first).slice(0, 1), ["not-ready"]);
     assert.match(String(told(first)[1]), /What it made is removed\.$/);
@@ -210,8 +210,8 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
   });
 
   for (const [what, chart, options, values, reason] of [
-    ["a hook that does not end", "hooked", { timeoutMs: 2_000 }, "hook: pre", "hook-failed"],
-    ["objects that do not get ready", "hooked", { wait: true, timeoutMs: 2_000 }, "", "not-ready"],
+    ["a hook that does not end", "hooked", { timeoutMs: 5_000 }, "hook: pre", "hook-failed"],
+    ["objects that do not get ready", "hooked", { wait: true, timeoutMs: 5_000 }, "", "not-ready"],
     ["a chart for another Kubernetes", "future", {}, "", "kubernetes-version"],
     ["values that the schema refuses", "hooked", {}, "password: hunter2-secret", "values-invalid"],
   ] as const)

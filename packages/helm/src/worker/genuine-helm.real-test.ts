@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { startRealApiServer } from "@talos-operator/api/testing";
 import type { RealApiServer } from "@talos-operator/api/testing";
 import { createKubeClient } from "@talos-operator/kube-runtime";
@@ -32,9 +33,12 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     await server.close();
   });
 
-  const give = async (task: HelmTask, over: Partial<HelmSecrets> = {}, stopAfterMs?: number): Promise<HelmResult> => {
+  const give = async (
+    task: HelmTask,
+    over: Partial<HelmSecrets> = {},
+    stop: AbortSignal = new AbortController().signal,
+  ): Promise<HelmResult> => {
     const folder = mkdtempSync(join(tmpdir(), "talos-operator-helm-"));
-    const stop = stopAfterMs === undefined ? new AbortController().signal : AbortSignal.timeout(stopAfterMs);
     const secrets: HelmSecrets = { kubeconfig: server.kubeconfig, values: [], repository: { ca: charts.ca }, ...over };
     try {
       return await runTask(task, secrets, {
@@ -193,12 +197,25 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
   test("releases the lock of its own ended run alone", async () => {
     await give(applyOf("locked"));
     const waits = { wait: true, timeoutMs: 60_000, createNamespace: true };
-    const cut = await give(applyOf("locked", { run: "cut", inputs: "00000000000000ff", options: waits }), { values: ["text: cut"] }, 6_000);
-    assert.equal(cut.kind, "failed");
     const transport = createHttpsTransport((await loadKubeconfig({ text: server.kubeconfig })).config);
     try {
       const client = createKubeClient(transport);
-      const [newest] = await storedRevisions(client, { name: "locked", namespace: "ns-locked" });
+      const newestNow = async () => (await storedRevisions(client, { name: "locked", namespace: "ns-locked" })).at(0);
+      const text = (): Promise<string> =>
+        server.kubectl("get", "configmap", "locked-page", "-n", "ns-locked", "-o", "jsonpath={.data.text}");
+      const stop = new AbortController();
+      const task = applyOf("locked", { run: "cut", inputs: "00000000000000ff", options: waits });
+      const cutting = give(task, { values: ["text: cut"] }, stop.signal);
+      const isInTheMiddle = async (): Promise<boolean> => (await newestNow())?.status === "pending-upgrade" && (await text()) === "cut";
+      // Its objects are written, and it waits for pods in vain.
+      for (let turn = 0; !(await isInTheMiddle()); turn += 1) {
+        assert.ok(turn < 1_000, "it never came to the middle");
+        await sleep(100);
+      }
+      stop.abort();
+      assert.equal((await cutting).kind, "failed");
+      const newest = await newestNow();
+      assert.equal(newest?.number, 2);
       // Helm that is asked to end marks its revision itself; one that is killed does not.
       if (newest?.status === "failed")
         await server.kubectl("label", "secret", newest.secret.name, "-n", "ns-locked", "--overwrite", "status=pending-upgrade");
