@@ -47,7 +47,7 @@ export async function startRealS3(): Promise<RealS3> {
       )
     )
       break;
-    assert.ok(tries < 200 && child.exitCode === null, "versitygw does not begin to serve");
+    assert.ok(tries < 1_200 && child.exitCode === null, "versitygw does not begin to serve");
     await delay(50);
   }
   const client = (): S3Client =>

@@ -77,14 +77,14 @@ export class RealEtcd {
     );
     let errors = "";
     child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
-    for (let turn = 0; turn < 300; turn += 1) {
+    for (let turn = 0; turn < 1_200; turn += 1) {
       assert.equal(child.exitCode, null, errors);
       const answer = await fetch(`${url}/health`).catch(() => undefined);
       if (answer?.ok === true) return new RealEtcd(url, child);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
     child.kill("SIGKILL");
-    throw new Error(`etcd is not healthy after 30 s: ${errors}`);
+    throw new Error(`etcd is not healthy after two minutes: ${errors}`);
   }
 
   /** A call of etcd's JSON gateway. */

@@ -161,7 +161,7 @@ async function runOutOfSpace(etcd: Subject, snapshot: string): Promise<void> {
   await refused("free pages count, too");
   // A genuine etcd tells the pages that were freed with one of its next commits.
   let compacted = await etcd.status();
-  for (let tries = 0; tries < 100 && compacted.inUseBytes >= quota * 0.2; tries += 1) {
+  for (let tries = 0; tries < 600 && compacted.inUseBytes >= quota * 0.2; tries += 1) {
     await setTimeout(50);
     compacted = await etcd.status();
   }

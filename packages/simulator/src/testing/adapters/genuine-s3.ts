@@ -26,7 +26,7 @@ export async function startGenuineS3(
     rmSync(folder, { recursive: true, force: true });
   };
   const endpoint = `http://127.0.0.1:${port}`;
-  for (let tries = 0; tries < 200 && child.exitCode === null; tries += 1) {
+  for (let tries = 0; tries < 1_200 && child.exitCode === null; tries += 1) {
     const isUp = await fetch(`${endpoint}/health`).then(
       ({ ok }) => ok,
       () => false,
