@@ -65,7 +65,7 @@ const asked = process.argv.slice(2);
 function play(files, stdio) {
   const child = spawn(
     process.execPath,
-    ["--test", "--test-concurrency=1", "--test-timeout=600000", "--test-force-exit", "--test-reporter=spec", ...files],
+    ["--test", "--test-concurrency=1", "--test-timeout=1200000", "--test-force-exit", "--test-reporter=spec", ...files],
     { stdio: ["ignore", stdio, stdio], env: { ...process.env, TALOS_OPERATOR_TOOLS: tools } },
   );
   const printed = [];

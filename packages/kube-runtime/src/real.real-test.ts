@@ -36,7 +36,7 @@ async function codeOf(call: Promise<unknown>): Promise<KubeApiErrorCode | "no er
   }
 }
 
-describe("the runtime on a genuine kube-apiserver", { timeout: 900_000 }, () => {
+describe("the runtime on a genuine kube-apiserver", { timeout: 1_800_000 }, () => {
   let server: GenuineServer;
   let client: KubeClient;
   let maps: ResourceClient<ConfigMap>;

@@ -87,7 +87,7 @@ describe("status on a genuine kube-apiserver", () => {
   it("reads thousands of machines in a moment, and counts those that are alike", async () => {
     const begun = performance.now();
     const out = await status("tcp/demo");
-    assert.ok(performance.now() - begun < 10_000);
+    assert.ok(performance.now() - begun < 30_000);
     assert.ok(out.split("\n").length < 30, out);
     assert.match(out, /TalosWorker\/demo +Unknown +Pending +worker +1200\/1200 ready +v1\.13\.9/);
     assert.match(out, /\+ 1,190 more +True +Available/);

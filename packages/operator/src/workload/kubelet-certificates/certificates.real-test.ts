@@ -22,7 +22,7 @@ const uuid = "11111111-2222-3333-4444-555555555555";
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
 const keys = createX509Keys();
 
-describe("serving certificates of kubelets on a genuine kube-apiserver", { timeout: 300_000 }, () => {
+describe("serving certificates of kubelets on a genuine kube-apiserver", { timeout: 900_000 }, () => {
   let cluster: GenuineCluster;
   const place = {
     addresses: () => ["127.0.0.1"],
@@ -71,7 +71,7 @@ describe("serving certificates of kubelets on a genuine kube-apiserver", { timeo
     machines: [{ machine: "demo-1", uuid, address: "10.5.0.1", nodeName: "first" }],
     reserved: [],
     networks: [],
-    demand: () => Promise.resolve(10_000),
+    demand: () => Promise.resolve(30_000),
     approved: () => undefined,
   };
 
