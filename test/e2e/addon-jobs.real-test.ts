@@ -26,7 +26,7 @@ describe("addons by Jobs, on a genuine Kubernetes API and with genuine Helm", { 
       metadata: { namespace: "default", name: "charts-ca" },
       stringData: { "ca.crt": charts.ca },
     });
-    await world.kubectl("wait", "--for=condition=Ready", "taloscluster/first", "--timeout=120s");
+    await world.kubectl("wait", "--for=condition=Ready", "taloscluster/first", "--timeout=240s");
     access = join(world.folder, "first.kubeconfig");
     const kubeconfig = await world.kubectl("get", "secret", "first-kubeconfig", "-o", "jsonpath={.data.kubeconfig}");
     writeFileSync(access, Buffer.from(kubeconfig, "base64"), { mode: 0o600 });
@@ -41,17 +41,13 @@ describe("addons by Jobs, on a genuine Kubernetes API and with genuine Helm", { 
   const runs = () => world.kubelet.runs.filter(({ owner }) => owner === "default/web");
   const inCluster = (...args: string[]): Promise<string> => must(tool("helm"), [...args, "--kubeconfig", access]);
   const leavesNothing = (): Promise<void> =>
-    until(
-      "no Job, no pod and no Secret of a run is left",
-      async () => {
-        const label = "talos-operator.dev/component=addon";
-        return (await world.kubectl("get", "jobs,pods,secrets", "-n", NAMESPACE, "-l", label, "-o", "name")).trim() === "";
-      },
-      60_000,
-    );
+    until("no Job, no pod and no Secret of a run is left", async () => {
+      const label = "talos-operator.dev/component=addon";
+      return (await world.kubectl("get", "jobs,pods,secrets", "-n", NAMESPACE, "-l", label, "-o", "name")).trim() === "";
+    });
   const told = async <T>(what: string, look: () => Promise<boolean>, then: () => T): Promise<T> => {
     try {
-      await until(what, look, 120_000);
+      await until(what, look);
     } catch (error) {
       const workers = world.kubelet.runs.map(({ owner, output, told: answer }) => `=== worker of ${owner}\n${output()}\n${answer}`);
       process.stderr.write(`${JSON.stringify(await seen(), undefined, 1)}\n${workers.join("\n")}\n${world.logs().slice(-5_000)}\n`);

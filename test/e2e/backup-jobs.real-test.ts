@@ -45,7 +45,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
       metadata: { namespace: "default", name: "talos-backup-s3" },
       stringData: world.store.keys,
     });
-    await world.kubectl("wait", "--for=condition=Ready", "taloscluster/first", "--timeout=120s");
+    await world.kubectl("wait", "--for=condition=Ready", "taloscluster/first", "--timeout=240s");
   });
   after(async () => world?.[Symbol.asyncDispose]());
 
@@ -290,7 +290,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     await becomesReady("in-a-folder");
     const files = async (): Promise<string> => must("find", [world.directory, "-name", "*in-a-folder*"]);
     assert.equal((await files()).trim().split("\n").length, 2);
-    await world.kubectl("delete", "teb", "in-a-folder", "--timeout=60s");
+    await world.kubectl("delete", "teb", "in-a-folder", "--timeout=240s");
     assert.equal(await files(), "");
   });
 

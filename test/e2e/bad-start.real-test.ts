@@ -31,10 +31,8 @@ spec:
 function demo(folder: string, manifest: string, ...flags: string[]): Promise<CommandResult> {
   const file = join(folder, "manifest.yaml");
   writeFileSync(file, manifest);
-  const fixed = ["demo", "--exit-when-ready", "--timeout", "60", "--machines", "1", "--manifest", file];
-  return run(process.execPath, [main, ...fixed, "--data-dir", join(folder, "data"), "--listen", "127.0.0.1:0", ...flags], {
-    timeoutMs: 60_000,
-  });
+  const fixed = ["demo", "--exit-when-ready", "--timeout", "240", "--machines", "1", "--manifest", file];
+  return run(process.execPath, [main, ...fixed, "--data-dir", join(folder, "data"), "--listen", "127.0.0.1:0", ...flags]);
 }
 
 /** One line that says what is wrong, one that says what to do, no stack, exit 1. */

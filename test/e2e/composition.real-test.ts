@@ -37,7 +37,7 @@ it("the example of a KubernetesCluster becomes Ready on a genuine API, and goes 
     const text = readFileSync(new URL("../../examples/simple-kubernetescluster.yaml", import.meta.url), "utf8");
     const [example] = parseKubernetesYaml(text) as readonly KubeObject[];
     await fleet.client.resource(kubernetesClusterResource).create({ ...example, metadata: { namespace: "default", ...example?.metadata } });
-    await fleet.kubectl("wait", "--for=condition=Ready", "kubernetescluster/simple-cluster", "--timeout=55s");
+    await fleet.kubectl("wait", "--for=condition=Ready", "kubernetescluster/simple-cluster", "--timeout=240s");
     const names = ["simple-cluster-cp-0", "simple-cluster-worker-pool-1-0", "simple-cluster-worker-pool-1-1"];
     const selected = await fleet.kubectl("get", "machines", "-l", "cluster.vitistack.io/cluster-name=simple-cluster", "-o", "name");
     assert.deepEqual(
@@ -58,7 +58,7 @@ it("the example of a KubernetesCluster becomes Ready on a genuine API, and goes 
     );
     assert.equal(existsSync(join(results.path, "simple-cluster")), false);
     assert.deepEqual([...stopped].toSorted(), names);
-    await until("keys are gone", async () => !(await fleet.kubectl("get", "secrets", "-o", "name")).includes("simple-cluster"), 30_000);
+    await until("keys are gone", async () => !(await fleet.kubectl("get", "secrets", "-o", "name")).includes("simple-cluster"));
   } catch (error) {
     process.stderr.write(`${fleet.logs()}\n`);
     throw error;

@@ -22,14 +22,14 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
   const start = async (): Promise<void> => {
     const path = [dirname(tool("helm")), process.env["PATH"]].join(delimiter);
     demo = startCommand(process.execPath, [main, "demo", "--data-dir", folder.path, "--listen", LISTEN], { ...process.env, PATH: path });
-    await demo.says(/Ctrl-C stops it/, 120_000);
+    await demo.says(/Ctrl-C stops it/);
   };
   const revisions = async (): Promise<readonly number[]> =>
     (JSON.parse(await helm("history", "page", "--namespace", "page", "--output", "json")) as readonly { readonly revision: number }[]).map(
       ({ revision }) => revision,
     );
   const untilRevision = (revision: number): Promise<string> =>
-    kubectl("wait", `tcar/${first()}-page-addonrelease`, `--for=jsonpath={.status.revision}=${revision}`, "--timeout=120s");
+    kubectl("wait", `tcar/${first()}-page-addonrelease`, `--for=jsonpath={.status.revision}=${revision}`, "--timeout=240s");
 
   before(start);
   after(async () => {
@@ -39,10 +39,10 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
 
   it("talos-cluster-addon.yaml ends Ready with pods Ready; an edit makes one revision, a restart none; deletion uninstalls", async () => {
     await kubectl("apply", "-f", example("talos-cluster-addon.yaml"));
-    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=120s");
+    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=240s");
     const release = `tcar/${first()}-page-addonrelease`;
     assert.match(await kubectl("get", release, "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].reason}"), /^Installed$/);
-    await inside(first(), "wait", "pods", "--all", "--namespace", "page", "--for=condition=Ready", "--timeout=60s");
+    await inside(first(), "wait", "pods", "--all", "--namespace", "page", "--for=condition=Ready", "--timeout=240s");
     const edited = join(folder.path, "edited.yaml");
     writeFileSync(edited, readFileSync(example("talos-cluster-addon.yaml"), "utf8").replace("Hello from", "Edited on"));
     const plan = await must(process.execPath, [
@@ -62,16 +62,16 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
     const edit = { spec: { helmSpec: { valuesTemplate: "text: Edited on {{ .Cluster.Name }}\n" } } };
     await kubectl("patch", "tca/page", "--type=merge", "--patch", JSON.stringify(edit));
     await untilRevision(2);
-    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=120s");
+    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=240s");
     assert.deepEqual(await revisions(), [1, 2]);
     assert.match(await helm("get", "values", "page", "--namespace", "page"), /Edited on/);
     await demo.end();
     await start();
-    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=120s");
+    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=240s");
     await kubectl("annotate", release, "talos-operator.dev/rollback-to=1");
     await untilRevision(3);
     assert.deepEqual(await revisions(), [1, 2, 3], "the restart made none");
-    await kubectl("delete", "tca/page", "--timeout=120s");
+    await kubectl("delete", "tca/page", "--timeout=240s");
     assert.equal((await helm("list", "--all-namespaces", "--short")).trim(), "");
   });
 
@@ -91,13 +91,13 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
       "wait",
       "tcp/own-network",
       "--for=jsonpath={.status.conditions[?(@.type=='NodesReady')].reason}=NoNetworkPlugin",
-      "--timeout=120s",
+      "--timeout=240s",
     );
     await keepAccess("own-network");
     assert.match(await inside("own-network", "get", "nodes", "--no-headers"), /NotReady/);
     await kubectl("apply", "-f", example("own-network/cluster.yaml"));
-    await inside("own-network", "wait", "nodes", "--all", "--for=condition=Ready", "--timeout=120s");
-    await kubectl("wait", "talosclusters/own-network", "--for=condition=Ready", "--timeout=120s");
-    await kubectl("delete", "-f", example("own-network/cluster.yaml"), "--timeout=120s");
+    await inside("own-network", "wait", "nodes", "--all", "--for=condition=Ready", "--timeout=240s");
+    await kubectl("wait", "talosclusters/own-network", "--for=condition=Ready", "--timeout=240s");
+    await kubectl("delete", "-f", example("own-network/cluster.yaml"), "--timeout=240s");
   });
 });

@@ -12,14 +12,13 @@ describe("a first cluster on a genuine Kubernetes API", () => {
   let simulator: Running;
   let manager: Running;
   const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
-  const kubectl = (...args: string[]): Promise<string> =>
-    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 150_000 });
+  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
 
   before(async () => {
     mkdirSync(api, { recursive: true });
-    await must("bash", ["hack/tools/start-apiserver.sh", api], { env: scripts, timeoutMs: 120_000 });
+    await must("bash", ["hack/tools/start-apiserver.sh", api], { env: scripts });
     await kubectl("apply", "--server-side", "-f", "config/crd");
-    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
     simulator = startOurs("simulator", "--data-dir", join(folder.path, "machines"), "--log-level", "warn");
     await simulator.says(/8 machines wait/);
     manager = startOurs("manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--log-level", "info");
@@ -34,7 +33,7 @@ describe("a first cluster on a genuine Kubernetes API", () => {
 
   it("becomes Ready", async () => {
     await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
-    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=120s");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s");
     const table = await kubectl("get", "taloscontrolplanes");
     assert.match(table, /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\s+READY\s+MACHINES\s+UPGRADED\n/);
     assert.match(table, /Ready/);
@@ -58,6 +57,8 @@ describe("a first cluster on a genuine Kubernetes API", () => {
   });
 
   it("writes nothing but the lease afterwards", async () => {
+    const settled = "--for=jsonpath={.status.conditions[?(@.type=='Progressing')].reason}=Settled";
+    await kubectl("wait", settled, "talosclusters", "--all", "--timeout=240s");
     const before = await versions();
     // Two renewals of the lease pass: a write that settled state would cause shows by then.
     await new Promise((resolve) => setTimeout(resolve, 6000));

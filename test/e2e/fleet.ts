@@ -54,15 +54,14 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
   const callLog = join(folder.path, "calls.jsonl");
   mkdirSync(api, { recursive: true });
   const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
-  const kubectl = (...args: string[]): Promise<string> =>
-    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 60_000 });
+  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
   const simulated = ["--machines", String(machines), "--boot-seconds", String(bootSeconds), "--call-log", callLog];
   const simulator = startOurs("simulator", "--data-dir", data, "--log-level", "warn", ...simulated);
   // Only owners' garbage is collected: the one part of a Kubernetes that deletion leans on.
   const env = { ...scripts, KCM: "1", KCM_CONTROLLERS: "garbage-collector-controller" };
-  await must("bash", ["hack/tools/start-apiserver.sh", api], { env, timeoutMs: 120_000 });
+  await must("bash", ["hack/tools/start-apiserver.sh", api], { env });
   await kubectl("apply", "--server-side", "-f", "config/crd");
-  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
   await simulator.says(/machines wait/);
   const noProbes = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0"];
   const startReplica = (): Running =>
@@ -135,7 +134,7 @@ interface Call {
 const LOOK_EVERY_MS = 150;
 
 /** Longer than a trial of a configuration of which nobody knows whether it arrived: the longest that the operator rightly waits. */
-const LONGEST_WAIT_MS = 300_000;
+const LONGEST_WAIT_MS = 600_000;
 
 /** Waits for a state of the world. @throws after `timeoutMs`, naming what was waited for */
 export async function until(what: string, holds: () => Promise<boolean> | boolean, timeoutMs = LONGEST_WAIT_MS): Promise<void> {

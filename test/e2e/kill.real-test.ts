@@ -48,7 +48,7 @@ describe("kill -9 during a creation", { concurrency: false }, () => {
       const first = startOurs(...flags);
       await delay(500 + moment);
       await first.end("SIGKILL");
-      const second = startOurs(...flags, "--exit-when-ready", "--timeout", "60");
+      const second = startOurs(...flags, "--exit-when-ready", "--timeout", "240");
       assert.equal(await second.exited, 0, second.output());
       assert.equal(foundings(folder.path), 1);
     });
@@ -81,8 +81,7 @@ async function startWorld(): Promise<World> {
   const simulator = startOurs("simulator", "--data-dir", machines);
   await simulator.says(/machines wait/);
   let manager = startManager();
-  const kubectl = (...args: string[]): Promise<string> =>
-    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 120_000 });
+  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
 
   const bundle = async (): Promise<string | undefined> => {
     const names = await run(tool("kubectl"), ["--kubeconfig", kubeconfig, "get", "secrets", "-o", "name"]);
@@ -95,7 +94,7 @@ async function startWorld(): Promise<World> {
   };
   return {
     apply: async () => void (await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml")),
-    isReady: async () => void (await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=90s")),
+    isReady: async () => void (await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s")),
     bundle,
     async isSameCluster(before) {
       const after = await bundle();

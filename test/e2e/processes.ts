@@ -33,6 +33,9 @@ export interface Running {
   readonly exited: Promise<number | null>;
 }
 
+/** Longer than anything that ends by itself takes on a busy machine: bounds what hangs, and judges no speed. */
+const PATIENCE_MS = 300_000;
+
 /** Starts our command line from source. */
 export function startOurs(...args: string[]): Running {
   return startCommand(process.execPath, [main, ...args]);
@@ -61,7 +64,7 @@ export function startCommand(command: string, args: readonly string[], env: Node
     pid: child.pid,
     output: () => text,
     exited,
-    says: (pattern, timeoutMs = 30_000) =>
+    says: (pattern, timeoutMs = PATIENCE_MS) =>
       new Promise((resolve, reject) => {
         const settle = (finish: () => void): void => {
           clearTimeout(timer);
@@ -101,7 +104,7 @@ export async function run(
   try {
     const { stdout, stderr } = await execFileAsync(command, args, {
       cwd: root,
-      timeout: options.timeoutMs ?? 60_000,
+      timeout: options.timeoutMs ?? PATIENCE_MS,
       env: options.env ?? process.env,
       maxBuffer: 64 * 2 ** 20,
     });

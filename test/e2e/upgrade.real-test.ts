@@ -48,7 +48,7 @@ async function startDemo(...flags: readonly string[]): Promise<Demo> {
   const folder = temporaryFolder();
   const ports = ["--listen", "127.0.0.1:17447", "--object-storage-port", "0", "--chart-repository-port", "0"];
   const demo = startOurs("demo", "--data-dir", folder.path, ...ports, ...flags);
-  await demo.says(/Ctrl-C stops it/, 180_000);
+  await demo.says(/Ctrl-C stops it/);
   const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", join(folder.path, "kubeconfig"), ...args]);
   return {
     folder: folder.path,

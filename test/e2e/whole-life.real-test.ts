@@ -56,7 +56,7 @@ describe("five clusters in the middle of their lives, and a leader that is kille
     fleet = await startFleet(20, 4);
     try {
       await Promise.all([createClusters(), createElsewhere(fleet)]);
-      await until("the differences of the found cluster are told", async () => (await imported())?.reason === "ApprovalRequired", 60_000);
+      await until("the differences of the found cluster are told", async () => (await imported())?.reason === "ApprovalRequired");
       for (const cluster of everything) accepted.set(cluster.name, fleet.effects(...machinesOf(cluster)).length);
       quorum = watchQuorum(
         fleet,

@@ -23,15 +23,14 @@ describe("the chart on a genuine Kubernetes API", () => {
     BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "",
     APISERVER_EXTRA: "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
   };
-  const kubectl = (...args: string[]): Promise<string> =>
-    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: 150_000 });
+  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
   const helm = (command: string, ...args: string[]): Promise<string> =>
-    must(tool("helm"), [command, "talos-operator", ...args, "--namespace", namespace, "--kubeconfig", kubeconfig], { timeoutMs: 120_000 });
+    must(tool("helm"), [command, "talos-operator", ...args, "--namespace", namespace, "--kubeconfig", kubeconfig]);
   const chart = "charts/talos-operator";
 
   before(async () => {
     mkdirSync(api, { recursive: true });
-    await must("bash", ["hack/tools/start-apiserver.sh", api], { env, timeoutMs: 120_000 });
+    await must("bash", ["hack/tools/start-apiserver.sh", api], { env });
     simulator = startOurs("simulator", "--data-dir", join(folder.path, "machines"), "--log-level", "warn", "--pace", "instant");
     await simulator.says(/8 machines wait/);
   });
@@ -45,7 +44,7 @@ describe("the chart on a genuine Kubernetes API", () => {
 
   it("installs, with CRDs that stay", async () => {
     await helm("install", chart, "--create-namespace");
-    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s");
+    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
     const kept = await kubectl("get", "crd", "-o", "jsonpath={.items[*].metadata.annotations.helm\\.sh/resource-policy}");
     assert.ok(kept.split(" ").length >= 7 && kept.split(" ").every((word) => word === "keep"), kept);
   });
@@ -86,8 +85,8 @@ describe("the chart on a genuine Kubernetes API", () => {
     manager = await startManager();
     await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
     const told = "jsonpath={.status.conditions[?(@.type=='Ready')].message}";
-    await kubectl("wait", "taloscontrolplane/first", "--for=create", "--timeout=30s");
-    await kubectl("wait", "taloscontrolplane/first", "--for=jsonpath={.status.conditions[?(@.type=='Ready')].status}", "--timeout=30s");
+    await kubectl("wait", "taloscontrolplane/first", "--for=create", "--timeout=120s");
+    await kubectl("wait", "taloscontrolplane/first", "--for=jsonpath={.status.conditions[?(@.type=='Ready')].status}", "--timeout=120s");
     const [message, state] = await Promise.all([
       kubectl("get", "taloscontrolplane", "first", "-o", told),
       kubectl("get", "taloscontrolplane", "first", "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}"),
@@ -98,7 +97,9 @@ describe("the chart on a genuine Kubernetes API", () => {
 
   it("gives the rule back on an upgrade, and exactly the chart's rights are enough for a first cluster", async () => {
     await helm("upgrade", chart, "--force-conflicts");
-    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=120s");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s");
+    const settled = "--for=jsonpath={.status.conditions[?(@.type=='Progressing')].reason}=Settled";
+    await kubectl("wait", settled, "talosclusters", "--all", "--timeout=240s");
     assert.equal((await nodes()).length, 6);
   });
 
@@ -124,7 +125,7 @@ describe("the chart on a genuine Kubernetes API", () => {
     await helm("install", chart);
     manager = await startManager();
     await manager.says(/Became leader/);
-    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=60s");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s");
     assert.deepEqual((await traces()).boots, before.boots);
     await manager.end();
     await helm("uninstall");

@@ -53,7 +53,7 @@ export async function startVersitygw(folder: string, { tls }: VersitygwOptions =
     ended = new Promise<void>((resolve) => started.once("close", () => resolve()));
     for (let tries = 0; ; tries += 1) {
       if (await isListening(port)) return;
-      assert.ok(tries < 400 && started.exitCode === null, "versitygw does not begin to serve");
+      assert.ok(tries < 1_200 && started.exitCode === null, "versitygw does not begin to serve");
       await delay(50);
     }
   };

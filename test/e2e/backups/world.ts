@@ -72,7 +72,6 @@ export async function startBackupWorld(): Promise<BackupWorld> {
     startVersitygw(folder),
     must("bash", ["hack/tools/start-apiserver.sh", api], {
       env: { ...scripts, KCM: "1", KCM_CONTROLLERS: controllers },
-      timeoutMs: 120_000,
     }),
   ]);
   started.defer(() => store.kill());
@@ -87,7 +86,7 @@ export async function startBackupWorld(): Promise<BackupWorld> {
   await kubectl("create", "namespace", NAMESPACE);
   await kubectl("label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted");
   await kubectl("apply", "-f", manifests);
-  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s");
+  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
   const managerConfig = join(folder, "manager.kubeconfig");
   writeFileSync(
     managerConfig,
