@@ -1,3 +1,4 @@
+import { cached } from "./kubectl-sessions.ts";
 import type { KubectlSession } from "./kubectl-sessions.ts";
 
 const mode = "pod-security.kubernetes.io";
@@ -26,8 +27,8 @@ export const kubectlSecuritySessions: readonly KubectlSession[] = [
       `run host --image=i:1 ${pod({ hostNetwork: true })}`,
       "run plain --image=i:1",
       `run ok --image=i:1 ${pod(careful)}`,
-      `label --dry-run=server --overwrite ns $NS ${mode}/enforce=baseline`,
-      `label --dry-run=server --overwrite ns $NS ${mode}/enforce=restricted`,
+      cached(`label --dry-run=server --overwrite ns $NS ${mode}/enforce=baseline`),
+      cached(`label --dry-run=server --overwrite ns $NS ${mode}/enforce=restricted`),
       `label --overwrite ns $NS ${mode}/enforce=baseline ${mode}/enforce-version=v1.30`,
       `label --overwrite ns $NS ${mode}/enforce=restricted`,
       `label --overwrite ns $NS ${mode}/enforce=baseline`,
@@ -35,6 +36,7 @@ export const kubectlSecuritySessions: readonly KubectlSession[] = [
       `label --overwrite ns $NS ${mode}/warn=restricted ${mode}/audit=restricted`,
       `label --overwrite ns $NS ${mode}/enforce=strict`,
       `label --overwrite ns $NS ${mode}/warn-version=1.30`,
+      cached("run c --image=i:1 --dry-run=server"),
       "run c --image=i:1",
       "run d --image=i:1 --privileged",
       "label pod a x=y",
