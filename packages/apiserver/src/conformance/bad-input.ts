@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringsAt } from "../request/json.ts";
-import { conformanceGroup, metaOf, namesOf } from "./world.ts";
+import { conformanceGroup, metaOf, namesOf, until } from "./world.ts";
 import type { ConformanceCase, World } from "./world.ts";
 
 const hold = "example.com/hold";
@@ -38,9 +38,7 @@ const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 async function served(w: World, names: string, spec: JsonObject): Promise<string> {
   await w.create(definitions, definition(names, spec));
   const path = `/apis/${names}.${conformanceGroup}/v1/namespaces/${w.namespace}/${names}`;
-  while ((await w.get(path)).status !== 200) {
-    // Each turn is one request over the wire.
-  }
+  await until(async () => (await w.get(path)).status === 200);
   return path;
 }
 

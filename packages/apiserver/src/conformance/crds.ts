@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { KubeResponse, KubeWatchEvent } from "@talos-operator/ports";
 import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
-import { metaOf, namesOf } from "./world.ts";
+import { metaOf, namesOf, until } from "./world.ts";
 import type { ConformanceCase, World } from "./world.ts";
 
 const crdsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -57,25 +57,6 @@ async function install(w: World, definition: Definition, versionName = "v1"): Pr
 
 async function served(w: World, { group, plural }: Definition, versionName: string): Promise<void> {
   await until(async () => (await w.get(`/apis/${group}/${versionName}/${plural}`)).status === 200);
-}
-
-/** Requests that a genuine server may break off while something is waited for. */
-const MOST_BROKEN_OFF = 3;
-
-/** Asks again until it is so: a genuine server takes a moment until a change of a definition reaches its handlers. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  let brokenOff = 0;
-  const isSoYet = async (): Promise<boolean> => {
-    try {
-      return await isSo();
-    } catch (thrown) {
-      // At the very moment in which the handlers change a genuine server may break off the request that meets them.
-      if ((thrown as { readonly code?: unknown }).code !== "ERR_HTTP2_STREAM_ERROR" || ++brokenOff > MOST_BROKEN_OFF) throw thrown;
-      return false;
-    }
-  };
-  // Each turn is one request or more over the wire; a server in this process is never behind itself.
-  for (let turn = 0; !(await isSoYet()); turn++) assert.ok(turn < 20_000, "it never came to be so");
 }
 
 /** Sends until the server is not in the middle of changing the handlers of the kind. */

@@ -1,7 +1,7 @@
 import type { KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt } from "../request/json.ts";
-import { conformanceGroup, metaOf, World } from "./world.ts";
+import { conformanceGroup, metaOf, until, World } from "./world.ts";
 
 /** The custom kinds of the suite: `widgets` with status, scale, columns, selectable fields and rules; `gears`, cluster-scoped and without status. */
 export const conformanceCrds: readonly JsonObject[] = [
@@ -89,9 +89,7 @@ export async function installConformanceKinds(transport: KubeTransport): Promise
   // Established comes a moment before the handler is in place on a genuine server; the kinds are there when a list succeeds.
   for (const crd of conformanceCrds) {
     const plural = String(metaOf(crd)["name"]).split(".")[0] ?? "";
-    while ((await transport.send({ method: "GET", path: `/apis/${conformanceGroup}/v1/${plural}` })).status !== 200) {
-      // Each turn is one request over the wire.
-    }
+    await until(async () => (await transport.send({ method: "GET", path: `/apis/${conformanceGroup}/v1/${plural}` })).status === 200);
   }
 }
 

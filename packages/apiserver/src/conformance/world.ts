@@ -127,6 +127,25 @@ export class World {
   }
 }
 
+/** Requests that a genuine server may break off while something is waited for. */
+const MOST_BROKEN_OFF = 3;
+
+/** Asks again until it is so: a genuine server takes a moment until a change of a definition reaches its handlers. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  let brokenOff = 0;
+  const isSoYet = async (): Promise<boolean> => {
+    try {
+      return await isSo();
+    } catch (thrown) {
+      // At the very moment in which the handlers change a genuine server may break off the request that meets them.
+      if ((thrown as { readonly code?: unknown }).code !== "ERR_HTTP2_STREAM_ERROR" || ++brokenOff > MOST_BROKEN_OFF) throw thrown;
+      return false;
+    }
+  };
+  // Each turn is one request or more over the wire; a server in this process is never behind itself.
+  for (let turn = 0; !(await isSoYet()); turn++) assert.ok(turn < 100_000, "it never came to be so");
+}
+
 /** The metadata of an object. */
 export function metaOf(object: unknown): JsonObject {
   return objectAt(object, "metadata");
