@@ -53,7 +53,8 @@ describe("five clusters in the middle of their lives, and a leader that is kille
   };
 
   before(async () => {
-    fleet = await startFleet(20, 4);
+    // Boots are long enough that an effect of each cluster is open at one moment, however busy the machine is.
+    fleet = await startFleet(20, 6);
     try {
       await Promise.all([createClusters(), createElsewhere(fleet)]);
       await until("the differences of the found cluster are told", async () => (await imported())?.reason === "ApprovalRequired");

@@ -23,6 +23,9 @@ const hack = join(import.meta.dirname, "../../../../hack/tools");
 /** Machines are quick here, and so are people: what takes them a minute takes six seconds. */
 const QUICKER = 10;
 
+/** A machine that is busy with others is no fault of what is said: statuses have three times as long as where time is virtual. */
+const PATIENCE = 3;
+
 it("no object says a false word on a genuine API, through a whole life", { timeout: 1_200_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "words-real-"));
   const env = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"], KCM: "1", KCM_CONTROLLERS: "garbage-collector-controller" };
@@ -60,7 +63,7 @@ it("no object says a false word on a genuine API, through a whole life", { timeo
           await sleep(200);
         }
       },
-      now: () => performance.now(),
+      now: () => performance.now() / PATIENCE,
       eachSecond: (act) => void timers.push(setInterval(act, 1_000)),
       pass: (ms) => sleep(ms / QUICKER),
       async start() {
