@@ -19,7 +19,7 @@ export type { DiskFacts, WipeTarget } from "./client/disks.ts";
 export type { TalosErrorCode, TalosErrorFacts, TalosRetry } from "./client/errors.ts";
 export type { EtcdMemberFacts, EtcdMemberId, EtcdStatusFacts } from "./client/etcd.ts";
 export { etcdComparesWithLeader } from "./client/etcd-corrupt-check.ts";
-export { ETCD_ADVISED_QUOTA_BYTES, ETCD_DEFAULT_QUOTA_BYTES, etcdQuotaBytes } from "./client/etcd-quota.ts";
+export { ETCD_ADVISED_QUOTA_BYTES, ETCD_DEFAULT_QUOTA_BYTES, etcdFlagNumber, etcdQuotaBytes } from "./client/etcd-quota.ts";
 export type { EtcdAlarmFacts } from "./client/etcd-alarms.ts";
 export type { EventsInput, MachineEvent } from "./client/events.ts";
 export type { DiskUsageFacts, DiskUsageInput, DmesgInput, FileFacts, ListInput, LogsInput } from "./client/files.ts";

@@ -37,7 +37,7 @@ describe("what Talos would refuse is told before a machine sees it", () => {
       spec: { configPatches: [{ apiVersion: "v1alpha1", kind: "Layer2VIPConfig", name: "10.0.0.1", link: "net0" }] },
       says: /the machine's own address/,
     },
-    ...["8Gi", "abc", "", "4e9", "1.5"].map((quota) => ({
+    ...["8Gi", "abc", "", "4e9", "1.5", "9223372036854775808"].map((quota) => ({
       name: `a quota of etcd that is no number of bytes (${JSON.stringify(quota)})`,
       spec: { configPatches: [{ cluster: { etcd: { extraArgs: { "quota-backend-bytes": quota } } } }] },
       says: /quota-backend-bytes is "[^"]*", and etcd would not start/,
@@ -121,7 +121,7 @@ describe("what Talos would refuse is told before a machine sees it", () => {
 });
 
 describe("a quota of etcd", () => {
-  for (const quota of ["0", "-1", "4294967296", "0x80000000", "17179869184", "4_294_967_296"])
+  for (const quota of ["0", "-1", "4294967296", "0x80000000", "17179869184", "4_294_967_296", "9223372036854775807"])
     test(`${quota} is sent`, () => {
       const patch = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": quota } } } };
       assert.equal(check("v1.13.9", { configPatches: [patch] }).kind, "fine");

@@ -1,3 +1,4 @@
+import { etcdFlagNumber } from "@talos-operator/talos/client";
 import { activeFacts, hasEtcdAddress } from "./identity.ts";
 import type { DefragmentTime, EtcdState, Machine, TimerName } from "./machine.ts";
 import type { Run } from "./run.ts";
@@ -113,10 +114,16 @@ export function withoutProcess({
 /** etcd reads its arguments when it starts, and Talos never restarts it for another configuration. */
 export function startedProcess(machine: Machine): EtcdState {
   const given = activeFacts(machine)?.etcdArguments ?? {};
-  const quota = given["quota-backend-bytes"]?.at(-1);
+  const quotaBytes = etcdFlagNumber(given["quota-backend-bytes"]?.at(-1) ?? "0") ?? 0;
   const every = (given["corrupt-check-time"] ?? given["experimental-corrupt-check-time"])?.at(-1) ?? "0s";
   const etcd: EtcdState = { ...withoutProcess(machine.etcd), ...(/^0[a-z]*$/.test(every) ? {} : { comparesWithLeader: true }) };
-  return quota === undefined || !/^-?\d{1,18}$/.test(quota) ? etcd : { ...etcd, quotaBytes: Number(quota) };
+  return quotaBytes === 0 ? etcd : { ...etcd, quotaBytes };
+}
+
+/** It ends with exit code 2 for a flag that it cannot read, and is started again and again. @see etcd v3.6.14 `server/etcdmain/config.go` parse */
+export function cannotReadFlags(machine: Machine): boolean {
+  const quotas = activeFacts(machine)?.etcdArguments["quota-backend-bytes"] ?? [];
+  return quotas.some((text) => etcdFlagNumber(text) === undefined);
 }
 
 /** After as long the health check of the service gives up: it asks for a key, and a member that defragments answers nothing. */
@@ -161,9 +168,9 @@ export function endDefragment(run: Run): void {
 /** The process ends with an error, and is started again and again. */
 const restartMs = 5_000;
 
-/** The process of this Talos ends with an error before it answers anybody. */
-export function failEtcd(run: Run): void {
-  run.service("etcd", "Waiting", 'Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code 1');
+/** The process ends with an error before it answers anybody. */
+export function failEtcd(run: Run, exitCode: 1 | 2): void {
+  run.service("etcd", "Waiting", `Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code ${exitCode}`);
 }
 
 /** @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/system/services/etcd.go` `experimental-initial-corrupt-check` */

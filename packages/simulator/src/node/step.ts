@@ -7,6 +7,7 @@ import {
   endByCheck,
   endDefragment,
   endEtcd,
+  cannotReadFlags,
   failEtcd,
   goOnWithImage,
   isDefragmenting,
@@ -285,7 +286,8 @@ function fire(run: Run, name: TimerName): void {
       if (canJoin(machine)) run.output("join-etcd");
       return;
     case "etcd-start":
-      if (run.faultOf(machine.hardware.talosVersion, machine.schematic)?.boot === "etcd-fails") return failEtcd(run);
+      if (run.faultOf(machine.hardware.talosVersion, machine.schematic)?.boot === "etcd-fails") return failEtcd(run, 1);
+      if (cannotReadFlags(machine)) return failEtcd(run, 2);
       if (machine.etcd.data !== undefined) return startEtcd(run);
       if (machine.etcd.isBootstrapRequested) run.output("found-etcd");
       return;

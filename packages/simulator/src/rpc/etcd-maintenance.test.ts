@@ -168,6 +168,7 @@ describe("an etcd that is full", () => {
     ["of its configuration", String(64 * mib), 64 * mib],
     ["of 2 GiB where the configuration says 0", "0", 2 * gib],
     ["above what etcd advises", String(16 * gib), 16 * gib],
+    ["in another base", "0x4000000", 64 * mib],
   ] as const)
     for (const talosVersion of ["v1.12.11", "v1.13.9", "v1.14.0"])
       test(`keeps to the quota ${what}, which its machine tells (${talosVersion})`, async () => {
@@ -193,6 +194,22 @@ describe("an etcd that is full", () => {
     await (await admin(world, 1)).etcdAlarmDisarm();
     assert.equal(database.put(100), undefined);
   });
+
+  for (const quota of ["8Gi", "9223372036854775808"])
+    test(`does not start again with a quota that it cannot read: ${quota}`, async () => {
+      const world = await cluster(1);
+      const config = withQuota(world.config("controlplane"), quota);
+      await (await admin(world, 1)).applyConfiguration({ config, mode: "staged" });
+      const machine = world.datacenter.machine(address(1));
+      machine.powerCycle();
+      await world.time.advance(60_000);
+      assert.equal(etcdOf(world, 1), "Waiting");
+      assert.match(machine.state.services["etcd"]?.events.at(-1)?.message ?? "", /going to restart forever: .* exit code 2$/);
+      await (await admin(world, 1)).applyConfiguration({ config: world.config("controlplane"), mode: "staged" });
+      machine.powerCycle();
+      await world.time.advance(60_000);
+      assert.equal(etcdOf(world, 1), "Running", "its data are what they were");
+    });
 
   test("fills by what is overwritten, and does not compact any more", async () => {
     const world = await cluster(3, { quota: String(64 * mib) });

@@ -65,9 +65,12 @@ export function leastInUse(files: readonly EtcdFile[]): number {
   return Math.min(...files.map(({ inUseBytes }) => inUseBytes ?? Number.POSITIVE_INFINITY));
 }
 
+const KIB = 1_024;
 const MIB = 1_048_576;
 
-/** `2048 MiB`, as people read sizes of etcd. */
+/** `2048 MiB`, as people read sizes of etcd; below 1 MiB `512 KiB`, or bytes. */
 export function inMib(bytes: number): string {
-  return Number.isFinite(bytes) ? `${Math.round(bytes / MIB)} MiB` : "no limit";
+  if (!Number.isFinite(bytes)) return "no limit";
+  if (bytes >= MIB) return `${Math.round(bytes / MIB)} MiB`;
+  return bytes >= KIB ? `${Math.round(bytes / KIB)} KiB` : `${bytes} byte(s)`;
 }

@@ -52,6 +52,8 @@ const shrinks: readonly (readonly [string, Look, readonly ConfigChange[], RegExp
     /^etcd would be full: in the quota of 1024 MiB that is asked for \(cluster\.etcd\.extraArgs\.quota-backend-bytes\) its file of 3072 MiB has no room; ask for a larger one$/,
   ],
   ["0, with which etcd takes 2 GiB", large, [changed(String(4 * GIB), "0")], /in the quota of 2048 MiB/],
+  ["one in another base", large, [changed(String(4 * GIB), "0x100000")], /in the quota of 1 MiB/],
+  ["one of a few bytes", large, [changed(String(4 * GIB), "1")], /in the quota of 1 byte\(s\) that/],
   ["one that is taken away", large, [changed(String(4 * GIB), undefined)], /in the quota of 2048 MiB/],
   ["one where there was no limit", large, [changed("-1", String(GIB))], /in the quota of 1024 MiB/],
   ["one that its file reaches nearly", large, [changed(String(4 * GIB), String(Math.round(3.1 * GIB)))], /in the quota of 3174 MiB/],
