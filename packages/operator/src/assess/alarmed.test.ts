@@ -20,9 +20,16 @@ describe("an alarm of etcd", () => {
     const raised = [corruptOf(id)];
     assert.deepEqual(alarmedMember([tells("a", "0000000000000001", [text], raised), tells("b", id, [text], raised)]), {
       machine: "b",
-      alarms: text,
+      alarms: "CORRUPT",
     });
   });
+  for (const [what, alarms, raised, want] of [
+    ["of two members", [text, "b"], [fullOf(id), fullOf(other)], "NOSPACE"],
+    ["of two kinds", [text, "b"], [fullOf(id), corruptOf(other)], "NOSPACE, CORRUPT"],
+    ["that nobody knows", [text, "b"], [fullOf(id), { member: other, kind: "unknown" }], `${text}, b`],
+    ["beside one that nobody knows", [text, "b"], [fullOf(id)], `${text}, b`],
+  ] as const satisfies readonly (readonly [string, readonly string[], readonly SeenAlarm[], string])[])
+    test(`is named in words: ${what}`, () => assert.equal(alarmedMember([tells("a", id, [...alarms], raised)])?.alarms, want));
   test("is told once, whoever tells of it, and those of others beside it", () => {
     const one = tells("a", id, [text, "x"], [corruptOf(id), fullOf(id)]);
     assert.deepEqual(raisedBy([one, tells("b", id, [text], [corruptOf(id)])]), [corruptOf(id), fullOf(id)]);

@@ -16,7 +16,16 @@ export function alarmedMember(telling: readonly TellingMember[]): { readonly mac
   if (teller === undefined) return undefined;
   const ids = new Set((teller.etcd.raised ?? []).map(({ member }) => member));
   const named = telling.filter(({ etcd }) => etcd.localMember !== undefined && ids.has(etcd.localMember)).map(({ machine }) => machine);
-  return { machine: named.length === 0 ? teller.machine : named.join(", "), alarms: (teller.etcd.alarms ?? []).join(", ") };
+  return { machine: named.length === 0 ? teller.machine : named.join(", "), alarms: alarmWords(teller.etcd) };
+}
+
+const WORDS: Readonly<Record<SeenAlarm["kind"], string | undefined>> = { "no-space": "NOSPACE", corrupt: "CORRUPT", unknown: undefined };
+
+/** Each alarm once, as etcd calls it; of one that nobody knows what etcd says. */
+function alarmWords({ alarms = [], raised = [] }: TellingMember["etcd"]): string {
+  const words = raised.map(({ kind }) => WORDS[kind]);
+  const isKnown = words.length >= alarms.length && !words.includes(undefined);
+  return [...new Set(isKnown ? words : alarms)].join(", ");
 }
 
 /** Every alarm that anybody tells of, each once. */

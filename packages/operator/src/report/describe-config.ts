@@ -91,11 +91,10 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (reboot.length > 0)
     return {
       reason: "RebootPending",
-      message: `Waits for a boot: ${named(reboot.map(({ name, why }) => `${name} (${why})`))}.${left(plans)}`,
+      message: `Waits for a boot: ${named(byReason(reboot))}.${left(plans)}`,
     };
   const changing = waiting.filter(({ state }) => state.kind === "change");
-  if (changing.length > 0)
-    return { reason: "Waiting", message: `Not changed yet: ${named(changing.map(({ name, why }) => `${name} (${why})`))}.` };
+  if (changing.length > 0) return { reason: "Waiting", message: `Not changed yet: ${named(byReason(changing))}.` };
   const next = plans.filter(({ state }) => state.kind === "change" || state.kind === "staged");
   if (next.length > 0) return { reason: "RollingOut", message: `Next: ${named(next.map(({ machine }) => machine.declared.name))}.` };
   const held = plans.flatMap(({ machine, state }) => (state.kind === "held" ? [`${machine.declared.name} (${state.why})`] : []));
@@ -231,6 +230,12 @@ function drift(
   const later = held.length === 0 ? "" : ` Not brought back yet: ${named(held)}.`;
   const message = `Changed by somebody else: ${named(told)}.${later}${patch === undefined ? "" : ` To keep it, add to configPatches: ${patch}`}`;
   return [conditionFor("ConfigDrift", reason, message, generation)];
+}
+
+/** `one, two (what they wait for)`: those that wait for the same are named together. */
+function byReason(waiting: readonly { readonly name: string; readonly why: string }[]): readonly string[] {
+  const groups = [...Map.groupBy(waiting, ({ why }) => why)];
+  return groups.map(([why, all]) => `${listed(all.map(({ name }) => name))} (${why})`);
 }
 
 function named(texts: readonly string[]): string {

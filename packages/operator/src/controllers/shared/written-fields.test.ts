@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { repeated, written } from "./written-fields.ts";
+import { findingsAt, repeated, written } from "./written-fields.ts";
 import type { WrittenFields } from "./written-fields.ts";
 
 const ofCluster: WrittenFields = { spec: "spec.controlPlane", "spec.ips": "spec.ips" };
@@ -54,4 +54,15 @@ test("written fields: a field of another object stays one when a pool repeats wh
   const ofPool = `It waits. ${repeated("spec.backupStorage.s3.endpoint: http.", "TalosEtcdBackup/nightly-1")} See spec.version.`;
   const want = "It waits. TalosEtcdBackup/nightly-1 spec.backupStorage.s3.endpoint: http. See spec.controlPlane.version.";
   assert.equal(written(ofPool, ofCluster), want);
+});
+
+test("written fields: a finding is told at the field of the cluster, and names the others that are alike there, too", () => {
+  const finding = {
+    field: "spec.metalSpec.machines[0]",
+    message: "no (alike: spec.metalSpec.machines[1])",
+    remedy: "Correct it",
+    reason: "InvalidConfig",
+  } as const;
+  const [found] = findingsAt([finding], "spec.worker");
+  assert.deepEqual([found?.field, found?.message], ["spec.worker.metalSpec.machines[0]", "no (alike: spec.worker.metalSpec.machines[1])"]);
 });

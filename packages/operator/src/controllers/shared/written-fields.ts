@@ -25,5 +25,9 @@ export function repeated(message: string, object: string): string {
 
 /** Findings about a pool that another object describes itself, at the field where it does so. */
 export function findingsAt(findings: readonly Finding[], field: string): readonly Finding[] {
-  return findings.map((finding) => ({ ...finding, field: finding.field.replace(/^spec\b/, field) }));
+  return findings.map((finding) => ({
+    ...finding,
+    field: finding.field.replace(/^spec\b/, field),
+    message: written(finding.message, { "spec.metalSpec": `${field}.metalSpec` }),
+  }));
 }
