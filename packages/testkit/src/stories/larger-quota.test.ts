@@ -80,6 +80,30 @@ for (const [what, bytes, want] of [
       await world.until("in force", async () => sentTo(world, "Reboot").length === 6, 1_800);
     }));
 
+test("no control plane joins with a quota in which what the others hold has no room, and stops their writes", () =>
+  ready(3, async (world) => {
+    await patched(world, quota(4 * GIB));
+    await world.until("in force", async () => sentTo(world, "Reboot").length === 3, 1_800);
+    await world.until("settled", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True", 600);
+    assert.equal(databaseOf(world).put(2.5 * GIB), undefined);
+    await world.time.advance(60_000);
+    await patched(world, quota(GIB));
+    const machines = at(1, 2, 3, 5, 6).map((address) => ({ address }));
+    await world.client
+      .resource(kinds.cluster)
+      .patch(demo, { type: "merge", value: { spec: { controlPlane: { metalSpec: { machines } } } } });
+    const isSaid = async (): Promise<boolean> =>
+      /demo-10\.5\.0\.5 does not join: etcd would be full: .*has no room; ask for a larger one/.test(
+        (await world.condition(kinds.controlPlane, "Ready"))?.message ?? "",
+      );
+    await world.until("said", isSaid, 300);
+    await world.time.advance(300_000);
+    assert.deepEqual([sentTo(world, "ApplyConfiguration 10.5.0.5"), databaseOf(world).alarms()], [[], []]);
+    await patched(world, quota(8 * GIB));
+    await world.until("joined", async () => world.datacenter.etcdClusters()[0]?.members.length === 5, 1_800);
+    assert.deepEqual(databaseOf(world).alarms(), []);
+  }));
+
 test("a larger quota that a machine refuses is not said to wait for its boot", () =>
   ready(3, async (world) => {
     await full(world);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { ConfigChange } from "@talos-operator/talos";
 import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running, worker } from "../../testing/builders.ts";
 import { joinHindrance } from "./joins.ts";
@@ -7,6 +8,7 @@ import type { Look, SeenAlarm } from "../../model/look.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 
 const HOUR = 3_600_000;
+const waiting = (address: string): Record<string, Look> => ({ [address]: inMaintenance(address) });
 const silentSince = (since: number): Look => ({ kind: "silent", at: NOW, since, detail: "unreachable" });
 const foreign: Look = { kind: "foreign", at: NOW, detail: "its certificate is not in order" };
 
@@ -93,6 +95,43 @@ for (const [what, count, away, alarm, holds] of alarms)
     const hindrance = joinHindrance(assess(seen), known, { ...next, look: inMaintenance(at(joining), { spki: "of another boot" }) });
     assert.equal(hindrance !== undefined, holds, hindrance);
     if (holds && alarm === fullOf) assert.match(hindrance ?? "", /raises an alarm/);
+  });
+
+for (const [what, after, holds] of [
+  ["in which the files of the others have no room", String(2 ** 20), true],
+  ["in which they have room", String(2 ** 31), false],
+] as const)
+  test(`a control plane ${holds ? "does not join" : "joins"} with a smaller quota ${what}, which the others do not get`, () => {
+    const change: ConfigChange = {
+      document: "/v1alpha1/",
+      path: "cluster.etcd.extraArgs.quota-backend-bytes",
+      change: "changed",
+      effect: "reboot",
+      services: [],
+      rebootsItself: false,
+      reason: "",
+      before: String(2 ** 32),
+      after,
+    };
+    const known = facts({ bootstrapDone: founded, machines: [configured("10.0.0.1")] });
+    const file = { dbSizeBytes: 2 ** 30, dbInUseBytes: 2 ** 29 };
+    const looks = { "10.0.0.1": running({ ...member(0, 1), ...file }), ...waiting("10.0.0.2"), ...waiting("10.0.0.3") };
+    const config = {
+      kind: "known",
+      at: NOW,
+      settings: "new",
+      bootId: "b",
+      version: "v1.13.9",
+      activeHash: "",
+      changes: [change],
+      onDisk: "active",
+    } as const;
+    const seen = observed({ controlPlane: controlPlane(3), looks, facts: known, configs: new Map([["demo-10.0.0.1", config]]) });
+    const next = seen.machines.find(({ declared }) => declared.address === "10.0.0.2");
+    assert.ok(next !== undefined);
+    const hindrance = joinHindrance(assess(seen), known, next);
+    if (holds) assert.match(hindrance ?? "", /^demo-10\.0\.0\.2 does not join: etcd would be full: in the quota of 1 MiB /);
+    else assert.equal(hindrance, undefined);
   });
 
 test("a member that is away and that no machine is known to have is named with the ways out", () => {

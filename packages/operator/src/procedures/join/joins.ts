@@ -2,6 +2,7 @@ import { silentForMs } from "../../looking/look.ts";
 import { besideFull, settled } from "../../assess/quorum.ts";
 import { stateOf } from "../../assess/machine-state.ts";
 import { controlPlaneIntent, machineFact, mayHoldConfig } from "../../record/facts.ts";
+import { whyTooSmall } from "../configure/etcd-quota.ts";
 import { onceFounderShows } from "../bootstrap/hidden-founder.ts";
 import { memberOf } from "../remove/removal.ts";
 import { compareIdentity } from "../../observe/proven-look.ts";
@@ -44,7 +45,7 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   // A machine that was wiped replaces its own dead member by itself; which one that is a record that was made anew may not say.
   const own = memberOf(seen, view.members, facts, machineFact(facts, name) ?? machine.declared)?.id;
   const away = view.voters.filter((voter) => !voter.isHealthy && voter.id !== own);
-  if (away.length === 0) return own === undefined ? evenForLong(seen, facts, view, name) : undefined;
+  if (away.length === 0) return withoutRoom(seen, name) ?? (own === undefined ? evenForLong(seen, facts, view, name) : undefined);
   const unknown = away.filter((voter) => isNobodys(facts, voter));
   // etcd calls its members by host name; what is listed, and what is told elsewhere, are machines.
   const machineOf = (voter: EtcdVoter): MachineName =>
@@ -86,6 +87,16 @@ function beyondSight(seen: Observed, facts: ClusterFacts, { counted }: EtcdDoubt
  */
 function curedFirst(view: EtcdQuorum | EtcdDoubt): boolean {
   return view.kind === "unsafe" || view.voters.length === 1 || view.healthy > view.needed;
+}
+
+/** Why its member would be full as soon as it has the data of the others, and stop the writes of all: with the quota that is asked for by now. */
+function withoutRoom({ machines, configs }: Observed, name: MachineName): string | undefined {
+  for (const machine of machines.filter(({ declared }) => declared.role === "controlplane")) {
+    const config = configs?.get(machine.declared.name);
+    const why = config?.kind === "known" ? whyTooSmall(machine, config) : undefined;
+    if (why !== undefined) return `${name} does not join: ${why}.`;
+  }
+  return undefined;
 }
 
 /** Pools list odd numbers only; a TalosMachine that a person makes beside them could make one even. */
