@@ -8,20 +8,14 @@ import { must, run, startCommand, startOurs, temporaryFolder, tool, type Command
 const FLAGS = ["--listen", "127.0.0.1:17445"];
 
 describe("npm start", () => {
+  const startIn = (folder: string, seconds: string): Promise<CommandResult> => {
+    const until = ["--exit-when-ready", "--timeout", seconds];
+    return run("npm", ["start", "--silent", "--", ...until, "--no-persist", "--data-dir", folder, ...FLAGS]);
+  };
+
   it("exits 0 as soon as everything is Ready, and says how to reach it", async () => {
     using folder = temporaryFolder();
-    const result = await run("npm", [
-      "start",
-      "--silent",
-      "--",
-      "--exit-when-ready",
-      "--timeout",
-      "240",
-      "--no-persist",
-      "--data-dir",
-      folder.path,
-      ...FLAGS,
-    ]);
+    const result = await startIn(folder.path, "240");
     assert.equal(result.code, 0, result.stderr);
     assert.match(result.stdout, /export KUBECONFIG=/);
     assert.match(result.stdout, /talosctl --talosconfig/);
@@ -30,18 +24,7 @@ describe("npm start", () => {
 
   it("exits non-zero and names what it still waits for when time is up", async () => {
     using folder = temporaryFolder();
-    const result = await run("npm", [
-      "start",
-      "--silent",
-      "--",
-      "--exit-when-ready",
-      "--timeout",
-      "0.001",
-      "--no-persist",
-      "--data-dir",
-      folder.path,
-      ...FLAGS,
-    ]);
+    const result = await startIn(folder.path, "0.001");
     assert.notEqual(result.code, 0);
     assert.match(result.stderr, /not Ready after 0\.001 s; still waits for:\n {2}- \S+/);
   });

@@ -18,6 +18,7 @@ import {
   silent,
   worker,
 } from "../testing/builders.ts";
+import { changedQuota } from "../testing/config-change.ts";
 import type { World } from "../testing/builders.ts";
 import { machinesOf } from "../spec/declared.ts";
 import { brokenBy, passInvariants } from "./broken.ts";
@@ -156,19 +157,7 @@ const larger = {
         version: "v1.13.9",
         activeHash: "",
         onDisk: "wanted",
-        changes: [
-          {
-            document: "/v1alpha1/",
-            path: "cluster.etcd.extraArgs.quota-backend-bytes",
-            change: "added",
-            effect: "reboot",
-            services: [],
-            rebootsItself: false,
-            reason: "",
-            before: undefined,
-            after: "4294967296",
-          },
-        ],
+        changes: [changedQuota(undefined, "4294967296")],
       },
     ],
   ]),

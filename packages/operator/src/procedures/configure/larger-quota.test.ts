@@ -1,30 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConfigChange } from "@talos-operator/talos";
 import { bootsForSpace } from "./larger-quota.ts";
 import { etcdMembership } from "../../assess/quorum.ts";
 import { controlPlane, member, observed, running } from "../../testing/builders.ts";
+import { changedQuota } from "../../testing/config-change.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { KnownConfig } from "../../model/config.ts";
 import type { SeenAlarm, SeenEtcd } from "../../model/look.ts";
 
 const GIB = 2 ** 30;
-const changed = (
-  before: string | undefined,
-  after: string | undefined,
-  path = "cluster.etcd.extraArgs.quota-backend-bytes",
-): ConfigChange => ({
-  document: "/v1alpha1/",
-  path,
-  change: "changed",
-  effect: "reboot",
-  services: [],
-  rebootsItself: false,
-  reason: "",
-  before,
-  after,
-});
-
 const known: KnownConfig = {
   kind: "known",
   at: 0,
@@ -32,7 +16,7 @@ const known: KnownConfig = {
   bootId: "b",
   version: "v1.13.9",
   activeHash: "",
-  changes: [changed(undefined, String(4 * GIB))],
+  changes: [changedQuota(undefined, String(4 * GIB))],
   onDisk: "wanted",
 };
 const assessedOf = (inUseBytes: number, raised: readonly SeenAlarm[]): Pick<Assessment, "seen" | "etcdMembership"> => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ConfigChange } from "@talos-operator/talos";
 import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running, worker } from "../../testing/builders.ts";
+import { changedQuota } from "../../testing/config-change.ts";
 import { joinHindrance } from "./joins.ts";
 import type { Look, SeenAlarm } from "../../model/look.ts";
 import type { ClusterFacts } from "../../model/record.ts";
@@ -102,17 +102,7 @@ for (const [what, after, holds] of [
   ["in which they have room", String(2 ** 31), false],
 ] as const)
   test(`a control plane ${holds ? "does not join" : "joins"} with a smaller quota ${what}, which the others do not get`, () => {
-    const change: ConfigChange = {
-      document: "/v1alpha1/",
-      path: "cluster.etcd.extraArgs.quota-backend-bytes",
-      change: "changed",
-      effect: "reboot",
-      services: [],
-      rebootsItself: false,
-      reason: "",
-      before: String(2 ** 32),
-      after,
-    };
+    const change = changedQuota(String(2 ** 32), after);
     const known = facts({ bootstrapDone: founded, machines: [configured("10.0.0.1")] });
     const file = { dbSizeBytes: 2 ** 30, dbInUseBytes: 2 ** 29 };
     const looks = { "10.0.0.1": running({ ...member(0, 1), ...file }), ...waiting("10.0.0.2"), ...waiting("10.0.0.3") };
