@@ -90,7 +90,10 @@ export const annotations = {
   allowExtensionLoss: `${OPERATOR_GROUP}/allow-extension-loss`,
   /** Value: names of kernel arguments, separated by commas. On a TalosControlPlane: machines may get images that lack them. Does not act once. */
   allowKernelArgumentLoss: `${OPERATOR_GROUP}/allow-kernel-argument-loss`,
-  /** Value: a version of Talos or Kubernetes. On a TalosControlPlane: machines may go back to exactly that Talos, and plans to that Kubernetes. Removed once every machine that is to run that Talos does and none runs a newer one. */
+  /**
+   * Value: a version of Talos or Kubernetes. On a TalosControlPlane: machines may go back to exactly that Talos, and plans to that Kubernetes. Removed once every
+   * machine that is to run that Talos does and none runs a newer one.
+   */
   allowDowngrade: `${OPERATOR_GROUP}/allow-downgrade`,
   /**
    * Value: the version of Talos that the spec asks for. On a TalosControlPlane whose etcd has two voters: it may lose its quorum while one of them boots into that

@@ -19,13 +19,17 @@ export function alarmedMember(telling: readonly TellingMember[]): { readonly mac
   return { machine: named.length === 0 ? teller.machine : named.join(", "), alarms: alarmWords(teller.etcd) };
 }
 
-const WORDS: Readonly<Record<SeenAlarm["kind"], string | undefined>> = { "no-space": "NOSPACE", corrupt: "CORRUPT", unknown: undefined };
+const WORDS: Readonly<Record<SeenAlarm["kind"], string>> = { "no-space": "NOSPACE", corrupt: "CORRUPT", unknown: "" };
 
-/** Each alarm once, as etcd calls it; of one that nobody knows what etcd says. */
-function alarmWords({ alarms = [], raised = [] }: TellingMember["etcd"]): string {
-  const words = raised.map(({ kind }) => WORDS[kind]);
-  const isKnown = words.length >= alarms.length && !words.includes(undefined);
-  return [...new Set(isKnown ? words : alarms)].join(", ");
+/** Each alarm once, as etcd calls it; where one is not known, what etcd says. */
+function alarmWords(etcd: TellingMember["etcd"]): string {
+  const { alarms = [], raised = [] } = etcd;
+  return [...new Set(areKnown(etcd) ? raised.map(({ kind }) => WORDS[kind]) : alarms)].join(", ");
+}
+
+/** Every alarm that the member reports is one that is known here. */
+function areKnown({ alarms = [], raised = [] }: TellingMember["etcd"]): boolean {
+  return alarms.length <= raised.length && raised.every(({ kind }) => kind !== "unknown");
 }
 
 /** Every alarm that anybody tells of, each once. */
@@ -45,10 +49,7 @@ export function beneathAlarms(
   telling: readonly Pick<TellingMember, "etcd">[],
   view: EtcdQuorum,
 ): Pick<EtcdDoubt, "beneath" | "corrupt" | "isOnlyFull"> {
-  const isKnown = telling.every(
-    ({ etcd: { alarms = [], raised = [] } }) => alarms.length <= raised.length && raised.every(({ kind }) => kind !== "unknown"),
-  );
-  if (!isKnown) return {};
+  if (!telling.every(({ etcd }) => areKnown(etcd))) return {};
   const wrong = raisedBy(telling).flatMap(({ kind, member }) => (kind === "corrupt" ? [member] : []));
   if (wrong.some((id) => NOBODY.test(id))) return {};
   const members = wrong.filter((id) => view.members.some((member) => member.id === id));

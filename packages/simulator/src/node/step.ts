@@ -4,10 +4,10 @@ import type { Machine, TimerName } from "./machine.ts";
 import { applyConfig, endTry, restartKubelet, revertTry } from "./apply-config.ts";
 import { boot, finishBoot, loseState, openApi, startBoot } from "./boot.ts";
 import {
+  cannotReadFlags,
   endByCheck,
   endDefragment,
   endEtcd,
-  cannotReadFlags,
   failEtcd,
   goOnWithImage,
   isDefragmenting,

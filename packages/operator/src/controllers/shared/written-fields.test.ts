@@ -56,7 +56,7 @@ test("written fields: a field of another object stays one when a pool repeats wh
   assert.equal(written(ofPool, ofCluster), want);
 });
 
-test("written fields: a finding is told at the field of the cluster, and names the others that are alike there, too", () => {
+test("written fields: a finding is reported at the field of the cluster, and names the others that are alike there, too", () => {
   const finding = {
     field: "spec.metalSpec.machines[0]",
     message: "no (alike: spec.metalSpec.machines[1])",
