@@ -28,7 +28,7 @@ export function clusterObject(index: number, shape: ClusterShape): KubeObject {
 }
 
 /** Pace at which {@link applyClusters} makes them. */
-export const APPLIED_PER_SECOND = 50;
+const APPLIED_PER_SECOND = 50;
 
 /** Applies clusters at {@link APPLIED_PER_SECOND}. @returns when it began, of `performance.now()` */
 export async function applyClusters(client: KubeClient, count: number, shape: ClusterShape): Promise<number> {

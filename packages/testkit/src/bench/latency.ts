@@ -25,7 +25,7 @@ export async function benchLatency(clusters: number, options: FleetOptions): Pro
 }
 
 /** Edits each cluster once, and says how long each took to reach a machine. */
-export async function latencies(world: BenchWorld, clusters: readonly number[], perSecond: number): Promise<Figures> {
+async function latencies(world: BenchWorld, clusters: readonly number[], perSecond: number): Promise<Figures> {
   const edits = await editAtRate(world, clusters, perSecond, (cluster) => workerLabel(`${cluster}-${perSecond}`));
   let found = firstCalls(world, edits);
   for (const begunAt = performance.now(); found.length < edits.length && performance.now() - begunAt < GIVE_UP_MS;) {
@@ -54,6 +54,6 @@ function firstCalls(world: BenchWorld, edits: readonly Edit[]): readonly number[
   return [...first].map(([edit, at]) => Math.max(0, at - edit.ackedAt));
 }
 
-export function range(from: number, to: number): readonly number[] {
+function range(from: number, to: number): readonly number[] {
   return Array.from({ length: to - from }, (_, index) => from + index);
 }

@@ -1,41 +1,25 @@
 import { parseArgs } from "node:util";
-import { benchAddons } from "./addons.ts";
 import { benchApiserver } from "./apiserver/bench-apiserver.ts";
-import { benchBackup } from "./backup/bench-backup.ts";
-import { benchColdStart } from "./cold-start.ts";
-import { benchConfig } from "./config.ts";
 import { benchIdle } from "./idle.ts";
 import { benchFirstCluster } from "./first-cluster.ts";
-import { benchImport } from "./import.ts";
 import { benchInformer } from "./informer/bench-informer.ts";
 import { benchFailover } from "./failover.ts";
 import { benchLarge } from "./large.ts";
 import { benchLatency } from "./latency.ts";
 import { benchMemory } from "./memory.ts";
-import { benchNeighbours } from "./neighbours.ts";
-import { benchWaveOfTalos } from "./wave-talos.ts";
-import { benchWave } from "./wave.ts";
 import { makeFleet } from "./ready-fleet.ts";
 import { benchSteady } from "./steady.ts";
 
 const HELP = `npm run bench -- <name> [--count N] [--bundle] [--node-option=OPTION ...]
 
   first-cluster   apply to Ready of one cluster; --count repeats, default 20
-  cold-start      many clusters at once; --count clusters, default 200
   idle            the operator with one cluster that is Ready; --count seconds, default 60
-  fleet           only makes the healthy clusters that the next five go on from, and keeps them; --count clusters, default 200
+  fleet           only makes the healthy clusters that steady, failover and latency go on from, and keeps them; --count clusters, default 200
   steady          healthy clusters that nobody touches; --count clusters of 5 machines, default 200
   failover        the leader of two replicas ends, sleeps or is cut off; --count repeats, default 5
   latency         edit of a cluster to the first Talos call; --count clusters, default 200
-  wave            a setting that needs a boot, on all clusters at once; --count clusters, default 200
-  wave-talos      the next patch release of Talos, on all clusters at once; --count clusters, default 200
-  neighbours      silent and slow machines and objects nobody can fulfil beside healthy clusters; --count clusters, default 200
   large           passes over one cluster of 1,000 workers, and of 100 for comparison; --count workers, --json for programs
   memory          the operator within the memory limit of its container; --count healthy clusters of 10 machines, default 50
-  addons          releases of addons that nobody touches; --count releases, default 1000
-  config          machine configs by this library and by the Go machinery; --count configs, default 10000
-  backup          a large snapshot through the worker of backups, beside the bare stream; --count MiB, default 2048
-  import          loading the Talos library; --count processes, default 9
   apiserver       the embedded API: storage, validation, TLS, start; beside the genuine one; --count creates, default 5000
   informer        list, cache and follow 10,000 objects of 3 KB over TLS; --count events, default 300000
 
@@ -69,7 +53,6 @@ else if (count !== undefined && !(Number.isInteger(count) && count > 0)) {
   process.stderr.write(`error: --count takes a whole number above 0, not "${values.count}"\n`);
   process.exitCode = 2;
 } else if (name === "first-cluster") await benchFirstCluster(count ?? 20, options);
-else if (name === "cold-start") await benchColdStart(count ?? 200, options);
 else if (name === "informer") await benchInformer(count ?? 300_000, options);
 else if (name === "apiserver") await benchApiserver(count ?? 5000, options);
 else if (name === "idle") await benchIdle(count ?? 60, options);
@@ -80,13 +63,6 @@ else if (name === "failover") await benchFailover(count ?? 5, options);
 else if (name === "large") {
   if (!(await benchLarge(count ?? 1_000, values.json))) process.exitCode = 1;
 } else if (name === "latency") await benchLatency(count ?? 200, options);
-else if (name === "wave-talos") await benchWaveOfTalos(count ?? 200, options);
-else if (name === "wave") await benchWave(count ?? 200, options);
-else if (name === "neighbours") await benchNeighbours(count ?? 200, options);
-else if (name === "addons") await benchAddons(count ?? 1_000, options);
-else if (name === "config") await benchConfig(count ?? 10_000);
-else if (name === "backup") await benchBackup(count ?? 2048, options);
-else if (name === "import") await benchImport(count ?? 9);
 else {
   process.stderr.write(`error: there is no benchmark "${name}"\n\n${HELP}`);
   process.exitCode = 2;

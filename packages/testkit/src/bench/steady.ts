@@ -52,12 +52,12 @@ function callsByMethod(calls: readonly AnsweredCall[]): ReadonlyMap<string, numb
 }
 
 /** Resident now, program text included. */
-export function residentMib(pid: number): number {
+function residentMib(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
 /** Open sockets of a process. */
-export function socketsOf(pid: number): number {
+function socketsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).filter((fd) => {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`).startsWith("socket:");

@@ -24,8 +24,6 @@ export interface BenchWorld extends AsyncDisposable {
   readonly operator: BenchProcess;
   /** What the operator's process used so far. */
   operatorCost(): ProcessCost;
-  /** What API and machines used so far. */
-  otherCost(): { readonly api: ProcessCost; readonly machines: ProcessCost };
   /** Requests that the operator sent to the Kubernetes API so far, by verb and kind (`patch talosmachines/status`); those for its lease are left out. */
   apiRequests(): ReadonlyMap<string, number>;
   /** Calls that machines answered so far: all, and those that can change something. */
@@ -63,8 +61,6 @@ export interface WorldOptions {
   readonly from?: string;
   /** Machines keep what they are told, as the API does always: the folder can be gone on from. Default: only with `from`. */
   readonly persist?: boolean;
-  /** How long machines boot; default: not at all. */
-  readonly bootSeconds?: number;
   /** Another kubeconfig for the first operator, made from the API's own: to stand between them. */
   readonly kubeconfigOf?: (kubeconfig: string) => string;
   /** Further flags of `manager`. */
@@ -102,7 +98,6 @@ export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld
       [
         "simulator",
         ...(isKept ? ["--data-dir", join(folder, "machines")] : ["--no-persist"]),
-        ...(options.bootSeconds === undefined ? [] : [`--boot-seconds=${options.bootSeconds}`]),
         `--machines=${options.machines}`,
         "--pace=instant",
         `--call-log=${callLog}`,
@@ -146,7 +141,6 @@ export async function startBenchWorld(options: WorldOptions): Promise<BenchWorld
       },
       startReplica: () => startReplica(kubeconfig, /Serving probes/),
       operatorCost: () => operator.cost(),
-      otherCost: () => ({ api: api.cost(), machines: machines.cost() }),
       apiRequests() {
         const counts = new Map<string, number>();
         for (const { verb, path, userAgent } of lines<{ verb: string; path: string; userAgent: string }>(auditLog)) {
