@@ -98,29 +98,3 @@ describe("a machine that is off while the record is lost", () => {
       await world.until("its own UUID", async () => (await statusOf(world)).identity?.uuid === uuid, 900);
     }));
 });
-
-describe("objects that the release before wrote", () => {
-  for (const [state, kind] of [
-    ["config-refused", "refused"],
-    ["config-reverted", "reverted"],
-  ] as const)
-    test(`${state}: tell how settings failed`, () =>
-      tell({ from: readRecordedWorld(state), machines: [] }, async (world) => {
-        await world.start();
-        const machine = { namespace: "default", name: "demo-10.5.0.4" };
-        await world.until(
-          "how they failed",
-          async () => (await world.client.resource<Stored>(kinds.machine).get(machine)).status?.failedConfig?.kind === kind,
-        );
-      }));
-
-  test("with sentences that somebody edited tell nothing, and nobody is taken for anybody", () =>
-    tell({ from: readRecordedWorld("record-lost"), machines: [] }, async (world) => {
-      await write(world, edited);
-      await world.start();
-      assert.equal((await knownAgain(world)).uuid, "");
-      world.datacenter.machine("10.5.0.5").powerOn();
-      await world.until("Ready", async () => (await world.condition(kinds.cluster, "Ready"))?.status === "True", 900);
-      assert.deepEqual(world.sent, []);
-    }));
-});
