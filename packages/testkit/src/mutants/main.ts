@@ -1,26 +1,23 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { mutants } from "./index.ts";
-import type { Mutant } from "./mutant.ts";
 import { readSlice } from "../adapters/slice.ts";
+import { play, type Outcome } from "./adapters/play.ts";
 import { readIndependent, writeNoticed } from "./independent/adapters/lists.ts";
 import { readCovering, search } from "./independent/adapters/search.ts";
-import { mutantOf, sampleOf } from "./independent/fault.ts";
-import { play, processorSecondsOfChildren, type Outcome } from "./adapters/play.ts";
-import { unplantable } from "./required.ts";
-import { effortLine, readEffort, readTable, tableOf } from "./table.ts";
+import { mutantOf } from "./independent/fault.ts";
+import { mutants } from "./index.ts";
+import { coverageLines, faultLines, witnessesOf } from "./list.ts";
+import type { Mutant } from "./mutant.ts";
 
-const HELP = `npm run mutants -- [NAME...] [--list] [--slice I/N|auto] [--write] [-o json]
-npm run mutants -- --independent [NAME...] [--sample] [--search] [--list] [--slice I/N|auto] [--write] [-o json]
+const HELP = `npm run mutants -- [NAME...] [--file PATH]... [--slice I/N|auto] [--list] [-o json]
+npm run mutants -- --search [NAME...]
 
 Plants faults into the product, one after the other, and plays what must notice each: simulated lives, or tests.
---slice auto plays a tenth, which one depends on the commit, and a thirtieth of the independent faults. --write puts the outcomes into
-docs/reference/mutants.md.
---independent plays the faults that somebody thought of who had read no test; --sample the first eight of each area.
---search looks for a test that notices, among all that run the faulted text, cheapest first; --write then puts it into the list.
+Without arguments all are played. Names, --file and --slice may be combined: what any of them chooses is played.
+--file PATH, as often as wanted, chooses the faults that edit this file, for example packages/operator/src/decide.ts.
+--slice I/N chooses every N-th; auto chooses a twelfth, which one depends on the commit.
+--list prints the chosen faults with what must notice each; without a choice also the checks of effects, and what each incident is planted as.
+--search looks for a test that notices an independent fault, among all that run the faulted text, and writes it into the list.
 Exit code 1 when one was not noticed.
 `;
 
@@ -29,76 +26,72 @@ const { values, positionals } = parseArgs({
   options: {
     list: { type: "boolean", default: false },
     slice: { type: "string" },
-    independent: { type: "boolean", default: false },
-    sample: { type: "boolean", default: false },
+    file: { type: "string", multiple: true, default: [] },
     search: { type: "boolean", default: false },
-    write: { type: "boolean", default: false },
     output: { type: "string", short: "o" },
     help: { type: "boolean", default: false },
   },
 });
 
 const isJson = values.output === "json";
-const pagePath = fileURLToPath(new URL("../../../../docs/reference/mutants.md", import.meta.url));
+const isAll = positionals.length + values.file.length === 0 && values.slice === undefined;
+const independent = readIndependent();
 
 if (values.help) process.stdout.write(HELP);
 else if (values.output !== undefined && !isJson) fail(`-o takes json, not "${values.output}"`);
-else if (values.list) list();
-else if (values.search) await searchAll(chosen());
+else if (values.list) list(chosen());
+else if (values.search) await searchAll();
 else await playAll(chosen());
 
-function list(): void {
-  const listed = chosen().map(({ name, about, stands = [] }) => ({ name, about, stands }));
-  if (isJson) process.stdout.write(`${JSON.stringify(listed, undefined, 2)}\n`);
-  else
-    for (const { name, about, stands } of listed)
-      process.stdout.write(`${name.padEnd(34)} ${about}${stands.length === 0 ? "" : ` [${stands.join(", ")}]`}\n`);
+function list(listed: readonly Mutant[]): void {
+  const told = listed.map((mutant) => ({ ...describe(mutant), noticedBy: witnessesOf(mutant) }));
+  const lines = [...faultLines(listed), ...(isAll ? ["", ...coverageLines(mutants)] : []), ""];
+  process.stdout.write(isJson ? `${JSON.stringify(told, undefined, 2)}\n` : lines.join("\n"));
 }
 
+function describe({ name, about, stands = [] }: Mutant): Pick<Mutant, "name" | "about" | "stands"> {
+  return { name, about, stands };
+}
+
+/** What names, files or slice choose. An independent fault that no test is known to notice is chosen by its name alone. */
 function chosen(): readonly Mutant[] {
-  const all = values.independent ? independent() : mutants;
-  if (positionals.length > 0) {
-    const unknown = positionals.find((name) => !all.some((mutant) => mutant.name === name));
-    if (unknown !== undefined) fail(`there is no mutant "${unknown}"; --list names them`);
-    return all.filter(({ name }) => positionals.includes(name));
-  }
-  if (values.slice === undefined) return all;
-  const slice = readSlice(values.slice, 10);
-  if (slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, or auto, not "${values.slice}"`);
-  const { index, count } = slice;
-  process.stderr.write(`slice ${index}/${count}\n`);
-  const every = (list: readonly Mutant[], nth: number): readonly Mutant[] => list.filter((_mutant, position) => position % nth === index);
-  // The others are many, and each of them has a test that runs with everything anyway.
-  return values.slice === "auto" && !values.independent ? [...every(all, count), ...every(independent(), 3 * count)] : every(all, count);
+  const known = [...mutants, ...independent.map((fault) => mutantOf(fault))];
+  const unknown = positionals.find((name) => !known.some((mutant) => mutant.name === name));
+  if (unknown !== undefined) fail(`there is no fault "${unknown}"; --list names them`);
+  const all = known.filter(({ tests }) => tests?.length !== 0);
+  const slice = values.slice === undefined ? undefined : readSlice(values.slice, 12);
+  if (values.slice !== undefined && slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, or auto, not "${values.slice}"`);
+  if (slice !== undefined) process.stderr.write(`slice ${slice.index}/${slice.count}\n`);
+  if (isAll) return all;
+  const files = values.file.map((path) => path.replace(/^packages\//, ""));
+  return known.filter(
+    (mutant) =>
+      positionals.includes(mutant.name) ||
+      (all.includes(mutant) &&
+        (mutant.edits.some(({ file }) => files.includes(file)) ||
+          (slice !== undefined && all.indexOf(mutant) % slice.count === slice.index))),
+  );
 }
 
-/** Those that are faults; without a search, those of them that a test is known to notice. */
-function independent(): readonly Mutant[] {
-  const all = readIndependent();
-  return (values.sample ? sampleOf(all) : all)
-    .filter(({ none, noticedBy }) => none === undefined && (values.search || positionals.length > 0 || noticedBy !== undefined))
-    .map((fault) => mutantOf(fault));
-}
-
-async function searchAll(wanted: readonly Mutant[]): Promise<void> {
-  const faults = readIndependent();
-  const map = await readCovering(faults, (line) => process.stderr.write(`${line}\n`));
+/** Those that are named, or those without a test that is known. */
+async function searchAll(): Promise<void> {
+  const wanted = independent.filter(({ name, noticedBy }) =>
+    positionals.length > 0 ? positionals.includes(name) : noticedBy === undefined,
+  );
+  const map = await readCovering(independent, (line) => process.stderr.write(`${line}\n`));
   let missed = 0;
-  for (const { name, tests = [] } of wanted) {
-    const fault = faults.find((one) => one.name === name);
-    if (fault === undefined || (tests.length > 0 && positionals.length === 0)) continue;
+  for (const fault of wanted) {
     const { file, by, detail, seconds } = await search(fault, map);
     if (file === undefined) missed += 1;
-    else if (values.write) writeNoticed(new Map([[name, file]]));
+    else writeNoticed(new Map([[fault.name, file]]));
     const said = file === undefined ? `NOT NOTICED ${detail}` : `noticed by ${file}: ${by.join(", ")}`;
-    process.stdout.write(`${name.padEnd(34)} ${said} (${seconds} s)\n`);
+    process.stdout.write(`${fault.name.padEnd(34)} ${said} (${seconds} s)\n`);
   }
   process.exitCode = missed === 0 ? 0 : 1;
 }
 
 async function playAll(wanted: readonly Mutant[]): Promise<void> {
   const begunAt = Date.now();
-  const processorBefore = processorSecondsOfChildren();
   const waiting = [...wanted];
   const outcomes: Outcome[] = [];
   const worker = async (): Promise<void> => {
@@ -110,51 +103,13 @@ async function playAll(wanted: readonly Mutant[]): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker));
-  const missed = outcomes.filter(({ isCaught }) => !isCaught);
+  const caught = outcomes.filter(({ isCaught }) => isCaught).length;
   const minutes = ((Date.now() - begunAt) / 60_000).toFixed(1);
   if (isJson) {
-    const told = outcomes.map(({ mutant: { name, about, stands = [] }, isCaught, by, detail, seconds }) => ({
-      name,
-      about,
-      stands,
-      isCaught,
-      by,
-      detail,
-      seconds,
-    }));
-    process.stdout.write(
-      `${JSON.stringify({ played: outcomes.length, caught: outcomes.length - missed.length, mutants: told }, undefined, 2)}\n`,
-    );
-  } else
-    process.stdout.write(`${outcomes.length - missed.length} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n`);
-  if (values.write) {
-    const page = readPage();
-    const before = readTable(page);
-    const processorAfter = processorSecondsOfChildren();
-    const isWhole = wanted.length === mutants.length && processorBefore !== undefined && processorAfter !== undefined;
-    const effort = isWhole ? effortLine((processorAfter - processorBefore) / 60) : readEffort(page);
-    for (const { mutant, isCaught, by } of outcomes)
-      if (mutants.includes(mutant)) before.set(mutant.name, isCaught ? by.join(", ") : "not noticed");
-    writeFileSync(pagePath, tableOf(mutants, before, effort, unplantable));
-    execFileSync(process.execPath, [
-      fileURLToPath(new URL("../../../../node_modules/prettier/bin/prettier.cjs", import.meta.url)),
-      "--write",
-      "--log-level",
-      "warn",
-      pagePath,
-    ]);
-  }
-  process.exitCode = missed.length === 0 ? 0 : 1;
-}
-
-function readPage(): string {
-  try {
-    return readFileSync(pagePath, "utf8");
-  } catch (thrown) {
-    // The first one has no page yet.
-    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return "";
-    throw thrown;
-  }
+    const told = outcomes.map(({ mutant, ...outcome }) => ({ ...describe(mutant), ...outcome }));
+    process.stdout.write(`${JSON.stringify({ played: outcomes.length, caught, mutants: told }, undefined, 2)}\n`);
+  } else process.stdout.write(`${caught} of ${outcomes.length} planted faults were noticed in ${minutes} minutes\n`);
+  process.exitCode = caught === outcomes.length ? 0 : 1;
 }
 
 function fail(message: string): never {

@@ -8,10 +8,13 @@ import { workloads } from "../simulate/workloads/index.ts";
 import { mutants } from "./index.ts";
 import { readIndependent } from "./independent/adapters/lists.ts";
 import { executedIn, placeOf } from "./independent/executed.ts";
-import { mutantOf, sampleOf } from "./independent/fault.ts";
+import { mutantOf } from "./independent/fault.ts";
 import { play, staleEdits } from "./adapters/play.ts";
-import { required } from "./required.ts";
-import { checksSection, readTable } from "./table.ts";
+import { required, unplantable } from "./required.ts";
+import { plantedAs } from "./list.ts";
+
+/** Independent faults without a known test. Lower it with each that a test is found for. */
+const UNNOTICED = 61;
 
 describe("planted faults", () => {
   it("have names of their own, and stand for what is known", () => {
@@ -40,10 +43,12 @@ describe("planted faults", () => {
     );
   });
 
-  it("made of checks are all in the page, no fewer than were quoted once, and each effect with checks has a table", () => {
-    const page = readFileSync(new URL("../../../../docs/reference/mutants.md", import.meta.url), "utf8");
-    const squeezed = (text: string): string => text.replaceAll(/[ -]+/g, "");
-    for (const line of checksSection()) assert.ok(squeezed(page).includes(squeezed(line)), line);
+  it("stand for every incident, fault of another operator and guard that can be planted", () => {
+    const missing = Object.keys(required).filter((id) => plantedAs(id, mutants).length === 0);
+    assert.deepEqual(missing, Object.keys(unplantable));
+  });
+
+  it("made of checks are no fewer than were quoted once, and each effect with checks has a table", () => {
     const kinds = Object.keys(effects) as EffectKind[];
     assert.ok(kinds.reduce((sum, kind) => sum + checksOf(kind).length, 0) >= 152);
     const folder = new URL("../effects/", import.meta.url);
@@ -53,15 +58,6 @@ describe("planted faults", () => {
       (kind) => checksOf(kind).length > 0 && !new RegExp(`play\\("${kind}"|^ {4,6}${kind}: [[{]`, "m").test(tables),
     );
     assert.deepEqual(without, []);
-  });
-
-  it("are all in the page, and none of them went unnoticed when it was last played", () => {
-    const page = readTable(readFileSync(new URL("../../../../docs/reference/mutants.md", import.meta.url), "utf8"));
-    assert.deepEqual([...page.keys()].toSorted(), mutants.map(({ name }) => name).toSorted());
-    assert.deepEqual(
-      [...page].filter(([, said]) => said === "not noticed"),
-      [],
-    );
   });
 
   for (const name of ["bundle-owned", "without-a-uuid"])
@@ -76,14 +72,14 @@ describe("planted faults", () => {
 describe("independent faults", () => {
   const faults = readIndependent();
 
-  it("have names of their own, and say what they break or why they are none", () => {
+  it("have names of their own, and say what they break", () => {
     const names = [...mutants, ...faults].map(({ name }) => name);
     assert.deepEqual(
       names.filter((name, position) => names.indexOf(name) !== position),
       [],
     );
-    for (const { name, breaks, none, was, is } of faults) {
-      assert.match(none ?? breaks, /[^.]\.$/, name);
+    for (const { name, breaks, was, is } of faults) {
+      assert.match(breaks, /[^.]\.$/, name);
       assert.notEqual(was, is, name);
     }
   });
@@ -103,12 +99,8 @@ describe("independent faults", () => {
     );
   });
 
-  it("are noticed in all of the sample", () => {
-    const sample = sampleOf(faults).filter(({ none }) => none === undefined);
-    assert.deepEqual(
-      sample.filter(({ noticedBy }) => noticedBy === undefined).map(({ name }) => name),
-      [],
-    );
+  it("without a test that is known to notice them become no more", () => {
+    assert.ok(faults.filter(({ noticedBy }) => noticedBy === undefined).length <= UNNOTICED);
   });
 
   it("are known to be run by a process that reaches their text", () => {

@@ -28,15 +28,6 @@ export function staleEdits({ edits }: Mutant): readonly string[] {
   });
 }
 
-/** Processor time of all processes that were started and have ended; `undefined` where the system does not tell. */
-export function processorSecondsOfChildren(): number | undefined {
-  if (process.platform !== "linux") return undefined;
-  // Behind the name in brackets, which may hold anything: cutime and cstime, in hundredths of a second.
-  const [, ...fields] = readFileSync("/proc/self/stat", "utf8").split(") ");
-  const values = fields.join(") ").split(" ");
-  return (Number(values[13]) + Number(values[14])) / 100;
-}
-
 /** The longest test takes a fraction of it on a busy machine. Milliseconds. */
 const LONGEST_TEST_MS = 180_000;
 

@@ -2,11 +2,11 @@ import type { Mutant } from "../mutant.ts";
 
 /**
  * A fault thought of by somebody who read the product and no test of it. Nobody chose it because something would notice.
- * `faults-*.json` hold them; `docs/reference/independent-faults.md` tells how many are noticed.
+ * `faults-*.json` hold them; `docs/reference/independent-faults.md` tells how many were noticed at first.
  */
 export interface IndependentFault {
   readonly name: string;
-  /** What of `docs/reference/mutants.md` or of security it is about: an effect (`T4`, `K1`), `WL1`, `security`. */
+  /** What it is about: a row of the inventory of effects (`T4`, `K1`, `WL1`), or `security`. */
   readonly area: string;
   /** From the root of the repository. */
   readonly file: string;
@@ -16,17 +16,6 @@ export interface IndependentFault {
   readonly breaks: string;
   /** The test file that fails with it, from the root; absent while none is known. */
   readonly noticedBy?: string;
-  /** Why it is no fault: what is done with it is the same as without. */
-  readonly none?: string;
-}
-
-/** How many of each area are in the sample. */
-const SAMPLE = 8;
-
-/** The first of each area by name: chosen by a rule that knows no outcome. */
-export function sampleOf(faults: readonly IndependentFault[]): readonly IndependentFault[] {
-  const areas = Map.groupBy(faults, ({ area }) => area);
-  return [...areas.values()].flatMap((inArea) => inArea.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, SAMPLE));
 }
 
 /** As what is planted: one edit, and the tests that are to fail with it. */
