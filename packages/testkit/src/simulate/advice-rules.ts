@@ -1,6 +1,6 @@
 import { conditionCatalogue, type ConditionEntry } from "@talos-operator/api";
 import type { KubeRequest } from "@talos-operator/ports";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import { NAMESPACE } from "./scenario.ts";
 
 const catalogue: Readonly<Record<string, ConditionEntry | undefined>> = conditionCatalogue;

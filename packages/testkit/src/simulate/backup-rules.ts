@@ -5,7 +5,7 @@ import { backupKeys, openManifest } from "@talos-operator/backup";
 import type { MemoryObjectStore } from "../world/memory-object-store.ts";
 import type { StoreEffectId } from "./effects.ts";
 import type { StoreCall } from "./interference.ts";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 
 /** A cluster whose backups are judged. */
 export interface JudgedCluster {

@@ -4,9 +4,8 @@ import type { Clock, RandomSource, Timers } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { createProvidedMachines, type ProvidedMachines } from "../world/provided-machines.ts";
 import { pick } from "./fault.ts";
-import type { ProviderMood, Replicas } from "./composed-scenario.ts";
 import type { Conditioned, ObjectView } from "./object-view.ts";
-import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
+import { CLUSTER_NAME, NAMESPACE, type ProviderMood, type Replicas } from "./scenario.ts";
 import type { Stage } from "./stage.ts";
 
 const MINUTE = 60_000;

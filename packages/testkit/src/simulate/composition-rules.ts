@@ -4,7 +4,7 @@ import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { ours } from "../world/kinds.ts";
 import type { Composed } from "./composed.ts";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import type { ObjectView } from "./object-view.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { Stage } from "./stage.ts";

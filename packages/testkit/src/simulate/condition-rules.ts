@@ -1,5 +1,5 @@
 import { conditionCatalogue, type ConditionEntry } from "@talos-operator/api";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import type { ObjectView } from "./object-view.ts";
 
 const catalogue: Readonly<Record<string, ConditionEntry | undefined>> = conditionCatalogue;

@@ -1,7 +1,7 @@
 import type { ClusterRecord } from "@talos-operator/api";
 import type { Datacenter, EtcdCluster, EtcdDatabase, EtcdMember, SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "./effects.ts";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import type { Stage } from "./stage.ts";
 import { createTalosRules, intentsOf } from "./talos-rules.ts";

@@ -1,6 +1,6 @@
 import { namesOfImage } from "@talos-operator/simulator";
 import type { Datacenter, SimulatedMachine } from "@talos-operator/simulator";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import type { Stage } from "./stage.ts";
 
 /** What the operator may have read just before the machine changed. */

@@ -6,7 +6,8 @@ import type { Datacenter } from "@talos-operator/simulator";
 import { secretType, type Secret } from "../world/kinds.ts";
 import { CLUSTER_NAME, NAMESPACE } from "./scenario.ts";
 import type { EffectId } from "./effects.ts";
-import { emptyCounts, type EffectCounts } from "./report.ts";
+import { emptyCounts, type EffectCounts } from "./run-result.ts";
+import type { Report } from "./violation.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import { judgeAdvice } from "./advice-rules.ts";
 import { createPodRules } from "./pod-rules.ts";
@@ -23,9 +24,6 @@ export const READ_JUST_BEFORE_MS = 5_000;
 
 /** Copies of Secrets count for a while, and what they tell is written about machine by machine. */
 const ADVICE_FOLLOWS_MS = 3 * 60_000;
-
-/** A broken rule, told with the facts that broke it. */
-export type Report = (invariant: string, detail: string) => void;
 
 /** base64(SHA-256(SubjectPublicKeyInfo)) of a certificate. */
 export type DescribeSpki = (certificate: string) => string;

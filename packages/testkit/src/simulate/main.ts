@@ -9,7 +9,8 @@ import { plantMutant } from "../mutants/plant.ts";
 import { compiledOnce } from "./compiled.ts";
 import { readSlice } from "../adapters/slice.ts";
 import type { TroubleKind } from "./troubles.ts";
-import { createReport, joinReports, tellLife, type Report, type RunResult } from "./report.ts";
+import { createReport, joinReports, tellLife, type Report } from "./report.ts";
+import type { RunResult } from "./run-result.ts";
 import type { RunOptions } from "./run.ts";
 import type { Workload } from "./workload.ts";
 

@@ -1,7 +1,7 @@
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { EffectId } from "./effects.ts";
 import { crashesOf, pick, type PlannedCrash } from "./fault.ts";
-import type { RunResult } from "./report.ts";
+import type { RunResult } from "./run-result.ts";
 import type { RunOptions } from "./run.ts";
 import { EDIT_TROUBLES, TROUBLES, type TroubleKind } from "./troubles.ts";
 import type { Workload } from "./workload.ts";

@@ -3,7 +3,7 @@ import type { KubeRequest } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { nodeType, podType } from "../world/kinds.ts";
 import type { EffectId } from "./effects.ts";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import { nodeAt, type Located } from "./node-at.ts";
 import type { Stage } from "./stage.ts";
 

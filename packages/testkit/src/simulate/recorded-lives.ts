@@ -1,6 +1,6 @@
 import type { MachineEffects } from "./machine-effects.ts";
 import { planClean } from "./plan-runs.ts";
-import type { RunResult } from "./report.ts";
+import type { RunResult } from "./run-result.ts";
 import type { RunOptions } from "./run.ts";
 import type { Workload } from "./workload.ts";
 

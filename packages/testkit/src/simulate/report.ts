@@ -1,38 +1,7 @@
 import { createHash } from "node:crypto";
-import type { EffectId } from "./effects.ts";
-import type { FaultClass } from "./fault.ts";
-import type { MachineEffects } from "./machine-effects.ts";
 import type { RunOptions } from "./run.ts";
-
-/** One broken invariant. */
-export interface Violation {
-  /** Seed of the run. */
-  readonly seed: number;
-  /** Number of the trace line after which it was seen. */
-  readonly step: number;
-  /** For example `S1`; the list is in `invariants.ts`. */
-  readonly invariant: string;
-  readonly detail: string;
-  /** Repeats the run alone. */
-  readonly replay: string;
-  /** The last lines of the trace. */
-  readonly trace: readonly string[];
-}
-
-/** How often an effect was sent, took effect, and met each class of fault. */
-export type EffectCounts = { sent: number; tookEffect: number } & Record<FaultClass, number>;
-
-export interface RunResult {
-  readonly seed: number;
-  readonly violations: readonly Violation[];
-  readonly reachedGoal: boolean;
-  readonly virtualMs: number;
-  /** Passes of the brain that were observed as writes of a decision. */
-  readonly decisions: number;
-  readonly effects: ReadonlyMap<EffectId, EffectCounts>;
-  readonly traceHash: string;
-  readonly machineEffects: MachineEffects;
-}
+import { emptyCounts, type EffectCounts, type RunResult } from "./run-result.ts";
+import type { Violation } from "./violation.ts";
 
 /** The JSON of `npm run simulate -- --json`. */
 export interface Report {
@@ -48,10 +17,6 @@ export interface Report {
   readonly decisions: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly effects: Readonly<Record<string, EffectCounts>>;
-}
-
-export function emptyCounts(): EffectCounts {
-  return { sent: 0, tookEffect: 0, C0: 0, C1: 0, C2: 0, C3: 0, M: 0, B: 0, D: 0, R: 0, L: 0, E: 0, X: 0 };
 }
 
 export interface ReportSubject {

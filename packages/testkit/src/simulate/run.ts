@@ -1,5 +1,5 @@
 import type { PlannedCrash } from "./fault.ts";
-import type { RunResult } from "./report.ts";
+import type { RunResult } from "./run-result.ts";
 import type { Scenario } from "./scenario.ts";
 import type { TroubleKind } from "./troubles.ts";
 import type { Step, Workload } from "./workload.ts";

@@ -1,7 +1,19 @@
-import { annotations, type DeletionPolicy } from "@talos-operator/api";
+import type { DeletionPolicy } from "@talos-operator/api";
 import type { RandomSource } from "@talos-operator/ports";
-import { composedManifest, firstReplicas, isComposed, type ProviderMood, type Replicas } from "./composed-scenario.ts";
 import { pick } from "./fault.ts";
+
+/**
+ * How a provider fulfils Machines: at once, each after minutes, so that the second one says that it has the address of the first, or each as it comes: at
+ * once, after minutes, after a quarter of an hour, or never.
+ */
+export type ProviderMood = "prompt" | "slow" | "confused" | "moody";
+
+/** Machines that a KubernetesCluster asks for. */
+export interface Replicas {
+  readonly controlPlanes: number;
+  /** Workers by the name of their group. */
+  readonly groups: Readonly<Record<string, number>>;
+}
 
 /** What is applied in one run, and what stands beside it; chosen from the seed. */
 export interface Scenario {
@@ -113,6 +125,16 @@ export function addressesOf(scenario: Scenario): {
   };
 }
 
+/** The cluster is a KubernetesCluster, and its machines are provided. */
+export function isComposed({ shape }: Scenario): boolean {
+  return shape === "flat" || shape === "nested";
+}
+
+/** What a KubernetesCluster asks for in the beginning. */
+export function firstReplicas({ controlPlanes, workers }: Scenario): Replicas {
+  return { controlPlanes, groups: workers === 0 ? {} : { a: workers } };
+}
+
 /** What is wanted in the beginning. */
 export function firstDesired(scenario: Scenario): Desired {
   if (isComposed(scenario))
@@ -126,59 +148,4 @@ export function firstDesired(scenario: Scenario): Desired {
     };
   const { controlPlanes, workers } = addressesOf(scenario);
   return { controlPlanes, workers, machineSpec: {}, hasWrittenConfigs: false, mode: undefined };
-}
-
-/** One object to apply, with the plural of its kind. */
-export interface Applied {
-  readonly plural: string;
-  readonly name: string;
-  readonly body: Record<string, unknown>;
-}
-
-/** The objects that a person would apply. */
-export function manifestOf(scenario: Scenario, desired: Desired = firstDesired(scenario)): readonly Applied[] {
-  if (isComposed(scenario)) return [composedManifest(scenario, desired.replicas ?? firstReplicas(scenario))];
-  const machines = (addresses: readonly string[], machineSpec: object = {}): object => ({
-    machines: addresses.map((address) => ({ address })),
-    machineSpec: { installDisk: "/dev/sda", ...desired.machineSpec, ...machineSpec },
-  });
-  const { controlPlanePatches: configPatches } = desired;
-  const ofControlPlanes = configPatches === undefined ? {} : { configPatches };
-  const common = {
-    version: desired.talosVersion ?? scenario.talosVersion,
-    kubeVersion: scenario.kubeVersion,
-    mode: "metal",
-    // The default is left out, as people do.
-    ...(scenario.deletionPolicy === "reset" ? {} : { deletionPolicy: scenario.deletionPolicy }),
-  };
-  const written = (key: string): object => (desired.hasWrittenConfigs ? { configRef: { name: WRITTEN_CONFIGS, key } } : {});
-  const controlPlane = {
-    ...common,
-    ...written("controlplane"),
-    endpoint: ENDPOINT,
-    metalSpec: machines(desired.controlPlanes, ofControlPlanes),
-  };
-  const worker = { ...common, ...written("worker"), metalSpec: machines(desired.workers) };
-  const hasWorkers = desired.workers.length > 0;
-  const object = (plural: string, kind: string, name: string, spec: object): Applied => ({
-    plural,
-    name,
-    body: {
-      apiVersion: "talos.alperen.cloud/v1alpha1",
-      kind,
-      metadata: {
-        name,
-        namespace: NAMESPACE,
-        // Always there: whoever takes the one annotation out takes nobody else's along.
-        annotations: desired.mode === undefined ? {} : { [annotations.reconcileMode]: desired.mode },
-      },
-      spec,
-    },
-  });
-  if (scenario.shape === "cluster")
-    return [object("talosclusters", "TalosCluster", CLUSTER_NAME, { controlPlane, ...(hasWorkers ? { worker } : {}) })];
-  return [
-    object("taloscontrolplanes", "TalosControlPlane", CLUSTER_NAME, controlPlane),
-    ...(hasWorkers ? [object("talosworkers", "TalosWorker", WORKERS_NAME, { ...worker, controlPlaneRef: { name: CLUSTER_NAME } })] : []),
-  ];
 }

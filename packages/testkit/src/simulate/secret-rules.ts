@@ -1,5 +1,5 @@
 import type { FileTree, Keys, KubeRequest, LogFields, Logger } from "@talos-operator/ports";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import { createSecretScan, secretsIn } from "./secret-scan.ts";
 
 /** What the operator says where anybody may read, searched for every secret that was ever stored or made. */

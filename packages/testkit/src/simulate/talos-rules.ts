@@ -2,7 +2,7 @@ import type { ClusterRecord, OpenIntent } from "@talos-operator/api";
 import type { Datacenter, SimulatedMachine } from "@talos-operator/simulator";
 import { compareVersions, isSameSchematic, noSchematic } from "@talos-operator/talos";
 import type { EffectId } from "./effects.ts";
-import type { Report } from "./invariants.ts";
+import type { Report } from "./violation.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import type { Stage } from "./stage.ts";
 

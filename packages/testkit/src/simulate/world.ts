@@ -18,7 +18,6 @@ import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import { createAddons } from "./addons/index.ts";
 import { createBackups } from "./backups/index.ts";
 import { createComposed, type Composed, type ComposedContent } from "./composed.ts";
-import { isComposed } from "./composed-scenario.ts";
 import { judgeConditions } from "./condition-rules.ts";
 import type { EffectId } from "./effects.ts";
 import { createFaultPlan, type FaultPlan, type PlannedCrash } from "./fault.ts";
@@ -26,18 +25,20 @@ import { createInvariants, READ_JUST_BEFORE_MS, type Invariants } from "./invari
 import { machineEffectsOf } from "./machine-effects.ts";
 import { createObjectView, pathOf } from "./object-view.ts";
 import { createOperators } from "./operators.ts";
-import { emptyCounts, type EffectCounts, type RunResult, type Violation } from "./report.ts";
+import { emptyCounts, type EffectCounts, type RunResult } from "./run-result.ts";
+import type { Violation } from "./violation.ts";
 import {
   addressesOf,
   CLUSTER_NAME,
   firstDesired,
-  manifestOf,
+  isComposed,
   NAMESPACE,
   WORKERS_NAME,
   type Desired,
   type Scenario,
   sharedUuid,
 } from "./scenario.ts";
+import { manifestOf } from "./manifest.ts";
 import { watchOver } from "./person.ts";
 import { createStage } from "./stage.ts";
 import { createToldRules } from "./told-rules/index.ts";

@@ -4,7 +4,7 @@ import type { KubeObject, MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createMemoryFiles } from "@talos-operator/operator/testing";
 import type { MemoryFiles } from "@talos-operator/operator/testing";
 import type { MachineSpec } from "@talos-operator/simulator";
-import { WORDS } from "../simulate/composed-scenario.ts";
+import { WORDS } from "../simulate/manifest.ts";
 import { createProvidedMachines } from "../world/provided-machines.ts";
 import type { ProvidedMachines } from "../world/provided-machines.ts";
 import { kinds, tell } from "./story.ts";

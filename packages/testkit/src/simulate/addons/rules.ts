@@ -2,7 +2,7 @@ import { controllerOf, findCondition } from "@talos-operator/api";
 import type { TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
 import type { AddonRunRequest } from "@talos-operator/operator";
 import type { SimulatedHelm, StoredRevision } from "../../world/simulated-helm.ts";
-import type { Report } from "../invariants.ts";
+import type { Report } from "../violation.ts";
 import type { ObjectView } from "../object-view.ts";
 import { CLUSTER_NAME, ENDPOINT } from "../scenario.ts";
 

@@ -2,7 +2,7 @@ import type { ClusterRecord, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@t
 import { controllerOf, findCondition, isConditionTrue, labels } from "@talos-operator/api";
 import type { BackupFacts } from "@talos-operator/backup";
 import type { BackupRunRequest } from "@talos-operator/operator";
-import type { Report } from "../invariants.ts";
+import type { Report } from "../violation.ts";
 import type { ObjectView } from "../object-view.ts";
 
 export interface BackupObjectRulesInput {

@@ -7,7 +7,7 @@ import type { Clock, Keys, Timers } from "@talos-operator/ports";
 import type { Datacenter, EtcdMember } from "@talos-operator/simulator";
 import { parseSecretsBundle, signClientCertificate } from "@talos-operator/talos";
 import type { BackupRules, JudgedCluster } from "../backup-rules.ts";
-import type { Report } from "../invariants.ts";
+import type { Report } from "../violation.ts";
 import { livingEtcd } from "../living-etcd.ts";
 import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
 import { secretType, type Secret } from "../../world/kinds.ts";

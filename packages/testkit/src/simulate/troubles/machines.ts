@@ -1,6 +1,7 @@
 import { talosControlPlaneResource, talosMachineResource, type TalosMachine } from "@talos-operator/api";
 import { pick } from "../fault.ts";
-import { addressesOf, manifestOf, NAMESPACE } from "../scenario.ts";
+import { addressesOf, NAMESPACE } from "../scenario.ts";
+import { manifestOf } from "../manifest.ts";
 import { begin, forAWhile, machinesOf, ofCluster, readRecord, recordThat, type TroubleInput } from "./input.ts";
 import { confirmMachine } from "./people.ts";
 

@@ -2,8 +2,7 @@ import { annotations, talosControlPlaneResource } from "@talos-operator/api";
 import { isNotFound } from "@talos-operator/kube-runtime";
 import type { ResourceType } from "@talos-operator/kube-runtime";
 import type { SimulatedMachine } from "@talos-operator/simulator";
-import { isComposed } from "../composed-scenario.ts";
-import type { Scenario } from "../scenario.ts";
+import { isComposed, type Scenario } from "../scenario.ts";
 import { wordFor } from "../words.ts";
 import { begin, ofCluster, readRecord, type TroubleInput } from "./input.ts";
 

@@ -1,7 +1,8 @@
 import { ours } from "../../world/kinds.ts";
-import { chooseComposed, composedManifest, type Replicas } from "../composed-scenario.ts";
+import { chooseComposed } from "../composed-scenario.ts";
+import { composedManifest } from "../manifest.ts";
 import type { Composed } from "../composed.ts";
-import { CLUSTER_NAME, NAMESPACE } from "../scenario.ts";
+import { CLUSTER_NAME, NAMESPACE, type Replicas } from "../scenario.ts";
 import type { EditableWorld, Step, Workload } from "../workload.ts";
 import { comparing, createPeriod, effectsOnMachines, formerMachines, hasWantedMembers, isNode, wantedMachines } from "./machines.ts";
 
