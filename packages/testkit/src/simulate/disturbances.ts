@@ -1,16 +1,12 @@
 import type { ClusterRecord } from "@talos-operator/api";
-import type { Datacenter, EtcdCluster, EtcdDatabase, EtcdMember, SimulatedMachine } from "@talos-operator/simulator";
+import type { Datacenter, EtcdMember, SimulatedMachine } from "@talos-operator/simulator";
 import type { EffectId } from "./effects.ts";
 import type { Report } from "./violation.ts";
-import { livingEtcd } from "./living-etcd.ts";
+import { createAlarmRules } from "./alarm-rules.ts";
+import { createIntentRules, isDisarming } from "./intent-rules.ts";
+import { viewMembers } from "./members-view.ts";
 import type { Stage } from "./stage.ts";
 import { createTalosRules, intentsOf } from "./talos-rules.ts";
-
-/** Where the configuration names none. Bytes. */
-const DEFAULT_QUOTA_BYTES = 2_147_483_648;
-
-/** What the operator may have read just before the world changed. */
-const READ_JUST_BEFORE_MS = 5_000;
 
 /** A node that is down for longer is known to be down. */
 const KNOWN_DOWN_MS = 90_000;
@@ -39,9 +35,17 @@ export interface Disturbances {
 /** What boots a node. */
 const BOOTS: ReadonlySet<EffectId> = new Set(["T3", "T10", "T11"]);
 
-/** The call takes alarms back. */
-function isDisarming(detail: string): boolean {
-  return detail.includes("/EtcdAlarmDisarm ");
+/** The effect takes a node down, or a member away. */
+function disturbs(effect: EffectId, request: unknown): boolean {
+  if (effect === "T3") return (request as { readonly mode?: number }).mode === MODE_REBOOT;
+  // What is installed beside what runs disturbs nobody before the boot.
+  if (effect === "T10") return (request as { readonly $typeName?: string }).$typeName === "machine.UpgradeRequest";
+  return ["T7", "T8", "T9", "T11"].includes(effect);
+}
+
+/** A write to META, not a configuration. */
+function isMeta(request: unknown): boolean {
+  return (request as { readonly key?: number }).key !== undefined;
 }
 
 interface Flight {
@@ -63,25 +67,17 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
   /** Where a defragmentation was sent to and did not take place yet, and when. */
   const defragmenting = new Map<string, { readonly sentAt: number; readonly endedBefore: number }>();
   const talos = createTalosRules(datacenter, stage, now, report);
+  const view = viewMembers(datacenter, stage, now);
+  const { machineAt, isControlPlane, cluster, machineOf, isHealthy } = view;
+  const isOurs = (memberId: string): boolean => [...(owners.get(memberId) ?? [])].some((address) => stage.everMachines.has(address));
+  const alarms = createAlarmRules(view, stage, isOurs, now, report);
+  const intents = createIntentRules(view, stage, report);
   let listReadings = 0;
-  /** When an alarm was last seen to stand. */
-  let lastRaisedAt: number | undefined;
   let readingsAtRemoval: number | undefined;
-
-  const machineAt = (address: string): SimulatedMachine => datacenter.machine(stage.routes.get(address) ?? address);
-  const isControlPlane = (address: string): boolean => stage.everControlPlanes.has(address);
-  const cluster = (): EtcdCluster | undefined => livingEtcd(datacenter).at(0);
-  const machineOf = (member: EtcdMember): SimulatedMachine | undefined =>
-    datacenter.machines().find((machine) => machine.state.etcd.data?.memberId === member.id);
-
-  const alarms = (): ReturnType<EtcdDatabase["alarms"]> => {
-    const etcd = cluster();
-    return etcd === undefined ? [] : (datacenter.etcdDatabase(etcd.key)?.alarms() ?? []);
-  };
 
   function look(): void {
     talos.look();
-    if (alarms().length > 0) lastRaisedAt = now();
+    alarms.look();
     for (const { address, state } of datacenter.machines()) {
       const id = state.etcd.data?.memberId;
       if (id !== undefined) owners.set(id, (owners.get(id) ?? new Set()).add(address));
@@ -114,19 +110,6 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     }
   }
 
-  /** The effect takes a node down, or a member away. */
-  function disturbs(effect: EffectId, request: unknown): boolean {
-    if (effect === "T3") return (request as { readonly mode?: number }).mode === MODE_REBOOT;
-    // What is installed beside what runs disturbs nobody before the boot.
-    if (effect === "T10") return (request as { readonly $typeName?: string }).$typeName === "machine.UpgradeRequest";
-    return ["T7", "T8", "T9", "T11"].includes(effect);
-  }
-
-  /** A write to META, not a configuration. */
-  function isMeta(request: unknown): boolean {
-    return (request as { readonly key?: number }).key !== undefined;
-  }
-
   /** Whom the effect concerns: a removal concerns the owner of the member, whoever is asked to do it. */
   function targetOf(
     effect: EffectId,
@@ -138,14 +121,6 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     // A member that was never one of the cluster's machines concerns nobody but who is asked.
     const owner = [...(owners.get(memberId) ?? [])].find((one) => stage.everMachines.has(one));
     return { address: owner ?? "", memberId };
-  }
-
-  function isHealthy(member: EtcdMember): boolean {
-    const machine = machineOf(member);
-    if (machine === undefined) return false;
-    const { power, isConnected, goneSince, services } = machine.state;
-    if ((power === "off" || !isConnected) && now() - (goneSince ?? 0) > READ_JUST_BEFORE_MS) return false;
-    return services["etcd"]?.state === "Running" || goneSince !== undefined;
   }
 
   function judgeQuorum(effect: EffectId, target: ReturnType<typeof targetOf>, request: unknown): void {
@@ -177,32 +152,12 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     for (const address of owners.get(memberId) ?? [])
       if (wanted.includes(address) && machineAt(address).state.etcd.data?.memberId === memberId)
         report("S12", `member ${memberId} is removed, which is that of ${address}, which is still wanted`);
-    const isOurs = [...(owners.get(memberId) ?? [])].some((address) => stage.everMachines.has(address));
-    if (!isOurs && now() - (firstSeen.get(memberId) ?? now()) < ORPHAN_GRACE_MS)
+    if (!isOurs(memberId) && now() - (firstSeen.get(memberId) ?? now()) < ORPHAN_GRACE_MS)
       report("S13", `member ${memberId} is removed before it was known for long that nobody owns it`);
     const peer = wanted.find((address) => member?.peerUrl.includes(`//${address}:`));
-    if (peer !== undefined && !isOurs && machineAt(peer).state.power === "on" && machineAt(peer).state.etcd.data === undefined)
+    if (peer !== undefined && !isOurs(memberId) && machineAt(peer).state.power === "on" && machineAt(peer).state.etcd.data === undefined)
       report("S13", `member ${memberId} is removed while ${peer}, whose address it carries, is joining`);
     if (readingsAtRemoval === listReadings) report("S14", `member ${memberId} is removed by a list from before another removal`);
-  }
-
-  function judgeWipe(address: string, record: ClusterRecord | undefined): void {
-    const { controlPlanes = [], workers = [] } = stage.desired ?? {};
-    if (controlPlanes.includes(address) || workers.includes(address)) report("S19", `a wipe goes to ${address}, which is still wanted`);
-    if (!stage.everMachines.has(address)) report("S19", `a wipe goes to ${address}, which never belonged to the cluster`);
-    const intent = intentsOf(record).find((one) => one.what === "Reset" && one.machine.address === address);
-    if (intent === undefined) report("S19", `a wipe goes to ${address} without an open intent`);
-    else if (intent.machine.uuid !== "" && intent.machine.uuid !== machineAt(address).state.hardware.uuid)
-      report("S19", `a wipe goes to ${address}, where another machine stands than in the intent`);
-  }
-
-  function judgeIdentity(effect: EffectId, address: string, record: ClusterRecord | undefined): void {
-    const known = [...(record?.spec.knownControlPlanes ?? []), ...(record?.spec.knownWorkers ?? [])].filter(
-      (one) => one.address === address,
-    );
-    const { uuid } = machineAt(address).state.hardware;
-    if (known.length > 0 && known.every((one) => one.uuid !== "" && one.uuid !== uuid))
-      report("S20", `${effect} goes to ${address}, where another machine stands than the recorded one`);
   }
 
   function judgeSingleFlight(effect: EffectId, target: ReturnType<typeof targetOf>, record: ClusterRecord | undefined): void {
@@ -213,12 +168,6 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     if (open.length > 1) report("S11", `the record holds ${open.length} open intents on control planes`);
     if (target.address !== "" && !open.some((one) => one.machine.address === target.address))
       report("S11", `${effect} goes to ${target.address} without an open intent on it`);
-  }
-
-  /** Another Talos goes to a machine under an intent of its own, of a worker, too. */
-  function judgeInstallation(address: string, record: ClusterRecord | undefined): void {
-    if (!intentsOf(record).some(({ machine }) => machine.address === address))
-      report("S11", `another Talos goes to ${address} without an open intent on it`);
   }
 
   /** Boots and what stops a member for a while: of control planes one at a time, whatever quorum is left. */
@@ -235,14 +184,7 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
 
   function votesWithoutSpace({ etcd }: SimulatedMachine["state"]): boolean {
     const own = cluster()?.members.find(({ id }) => id === etcd.data?.memberId);
-    return own?.isLearner === false && isHealthy(own) && alarms().some(({ alarm }) => alarm === "NOSPACE");
-  }
-
-  /** Members are defragmented, and alarms taken back, under an intent for that very thing. */
-  function judgeCare(address: string, detail: string, record: ClusterRecord | undefined): void {
-    const what = isDisarming(detail) ? "DisarmAlarms" : "Defragment";
-    if (!intentsOf(record).some((open) => open.what === what && open.machine.address === address))
-      report("S11", `${detail} is sent without an open intent for it (${what})`);
+    return own?.isLearner === false && isHealthy(own) && view.alarms().some(({ alarm }) => alarm === "NOSPACE");
   }
 
   /** Boots and wipes alike, of workers that stay and of those that leave: of one pool one at a time. A pool that goes as a whole goes at once. */
@@ -260,56 +202,6 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     const down = new Set([...inTheAir, ...workers.filter(isDown)]);
     down.delete(address);
     if (down.size > 0) report("S24", `${effect} goes to the worker ${address} while ${[...down].join(", ")} is down`);
-  }
-
-  /** Whoever deletes a cluster does not mind an etcd that is full. */
-  function judgeAlarm(effect: EffectId, address: string, memberId: string | undefined): void {
-    const { alarmedSince, desired } = stage;
-    if (alarmedSince === undefined || desired === undefined || !isControlPlane(address)) return;
-    // The operator has taken it back already.
-    if (alarms().length === 0 || isReplaced(effect, address) || isDeadBesideFull(effect, memberId) || isEnlarged(effect, address)) return;
-    if (now() - alarmedSince > READ_JUST_BEFORE_MS) report("S10", `${effect} goes to ${address} while etcd raises an alarm`);
-  }
-
-  /** A member that is dead or of no machine of the cluster may leave while files are full: their cure may wait for that. Not while an alarm tells of data. */
-  function isDeadBesideFull(effect: EffectId, memberId: string | undefined): boolean {
-    const member = cluster()?.members.find(({ id }) => id === memberId);
-    const isOurs = [...(owners.get(memberId ?? "") ?? [])].some((address) => stage.everMachines.has(address));
-    const isMissed = member === undefined || (isOurs && isHealthy(member));
-    return effect === "T8" && !isMissed && alarms().every(({ alarm }) => alarm === "NOSPACE");
-  }
-
-  /** While files are full a member may boot for a larger quota, which its etcd reads when it starts. */
-  function isEnlarged(effect: EffectId, address: string): boolean {
-    const { config, etcd } = machineAt(address).state;
-    const next = Number(/quota-backend-bytes: "?(\d+)/.exec(config.persisted ?? "")?.[1] ?? 0);
-    return effect === "T11" && next > (etcd.quotaBytes ?? DEFAULT_QUOTA_BYTES) && alarms().every(({ alarm }) => alarm === "NOSPACE");
-  }
-
-  /**
-   * Who replaces the one member whose data are wrong: it leaves, or boots when it has left; of three voters at least, and while a majority has the same data and is
-   * healthy.
-   */
-  function isReplaced(effect: EffectId, address: string): boolean {
-    const raised = alarms();
-    const voters = (cluster()?.members ?? []).filter(({ isLearner }) => !isLearner);
-    const wrong = new Set(raised.flatMap(({ memberId, alarm }) => (alarm === "CORRUPT" ? [memberId] : [])));
-    if (wrong.size === 0 || raised.some(({ memberId }) => /^0*$/.test(memberId))) return false;
-    const own = machineAt(address).state.etcd.data?.memberId;
-    if (effect === "T11") return own === undefined || !voters.some(({ id }) => id === own);
-    if (effect !== "T7" || own === undefined || !wrong.has(own)) return false;
-    return voters.length >= 3 && voters.filter((voter) => isHealthy(voter) && !wrong.has(voter.id)).length > voters.length / 2;
-  }
-
-  /** A wanted machine leaves etcd for wrong data alone. */
-  function judgeLeave(address: string): void {
-    const isWanted = stage.desired?.controlPlanes.includes(address) === true;
-    if (isWanted && alarms().length > 0 && !isReplaced("T7", address))
-      report("S12", `${address} is to leave etcd, which is still wanted and whose data are not those of a minority`);
-    // What was read just before a person mended the data goes on.
-    const isOver = now() - (lastRaisedAt ?? Number.NEGATIVE_INFINITY) > READ_JUST_BEFORE_MS;
-    if (isWanted && alarms().length === 0 && stage.alarmedSince === undefined && isOver)
-      report("S12", `${address} is to leave etcd, which is still wanted`);
   }
 
   /** By machine: whoever stands at a control plane's address for a while may be a worker, which is no member and does not become one. */
@@ -345,19 +237,19 @@ export function createDisturbances(datacenter: Datacenter, stage: Stage, now: ()
     },
     beforeSend(effect, address, request, record, detail) {
       look();
-      if (["T3", "T9", "T10", "T11"].includes(effect)) judgeIdentity(effect, address, record);
+      if (["T3", "T9", "T10", "T11"].includes(effect)) intents.judgeIdentity(effect, address, record);
       if (effect === "T2") judgeJoin(address);
-      if (effect === "T9") judgeWipe(address, record);
-      if (effect === "T10") judgeInstallation(address, record);
+      if (effect === "T9") intents.judgeWipe(address, record);
+      if (effect === "T10") intents.judgeInstallation(address, record);
       talos.beforeSend(effect, address, intentsOf(record), detail);
-      if (effect === "T13") judgeCare(address, detail, record);
+      if (effect === "T13") intents.judgeCare(address, detail, record);
       judgeAlone(effect, address, request, detail);
       const target = targetOf(effect, address, request);
       // Network settings that are wrong take a machine off the network, and nothing takes them back.
       if (effect === "T3" && isMeta(request) && isControlPlane(address)) judgeQuorum(effect, target, request);
       if (!disturbs(effect, request)) return;
-      judgeAlarm(effect, address, target.memberId);
-      if (effect === "T7") judgeLeave(address);
+      alarms.judgeAlarm(effect, address, target.memberId);
+      if (effect === "T7") alarms.judgeLeave(address);
       if (effect === "T8" && target.memberId !== undefined) judgeRemoval(target.memberId);
       if (effect === "T8" || isControlPlane(address)) {
         judgeQuorum(effect, target, request);

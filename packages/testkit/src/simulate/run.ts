@@ -3,7 +3,8 @@ import type { RunResult } from "./run-result.ts";
 import type { Scenario } from "./scenario.ts";
 import type { TroubleKind } from "./troubles.ts";
 import type { Step, Workload } from "./workload.ts";
-import { createWorld, type PreparedWorld, type World } from "./world.ts";
+import { createWorld, type World } from "./world.ts";
+import type { PreparedWorld } from "./surroundings.ts";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 
 /** What one run is. */
