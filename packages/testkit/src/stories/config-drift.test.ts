@@ -60,24 +60,6 @@ describe("an operator that is killed", () => {
       await assertQuiet(world);
     }));
 
-  for (const { what, atSent } of [
-    { what: "right after the trial was sent", atSent: 1 },
-    { what: "right after it said that the machine should keep it", atSent: 2 },
-  ])
-    test(`${what}: the end is the same`, () =>
-      tell({}, async (world) => {
-        await settled(world);
-        const sent = world.sent.length;
-        await edit(world, workersWith(label("r1")));
-        await world.until("sent", async () => world.sent.length >= sent + atSent);
-        await world.kill();
-        await world.start();
-        await untilUpToDate(world);
-        assert.ok(configOf(world, "10.5.0.4").onDisk.includes("rack: r1"));
-        assert.equal(configOf(world, "10.5.0.4").active, configOf(world, "10.5.0.4").onDisk);
-        await assertQuiet(world);
-      }));
-
   test("between staging and boot: the next one boots the machine once", () =>
     tell({}, async (world) => {
       await settled(world);
@@ -112,17 +94,6 @@ describe("an operator that is killed", () => {
 });
 
 describe("an operator that starts anew", () => {
-  test("rolls out nothing", () =>
-    tell({}, async (world) => {
-      await settled(world);
-      const sent = world.sent.length;
-      await world.start();
-      await world.time.advance(120_000);
-      await assertQuiet(world, 30);
-      assert.deepEqual(world.sent.slice(sent), []);
-      assert.equal((await upToDate(world))?.reason, "UpToDate");
-    }));
-
   test("finds a record of an earlier release, learns what machines run, and rolls out nothing", () =>
     tell({}, async (world) => {
       await settled(world);

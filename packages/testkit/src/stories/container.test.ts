@@ -89,24 +89,6 @@ test("the configuration of a node in a container: no install section, no META, h
   }));
 
 describe("the same end after", () => {
-  for (const { what, method } of [
-    { what: "the operator is killed when Bootstrap was sent and not recorded", method: "Bootstrap" },
-    { what: "the operator is killed when the reply to Bootstrap is lost", method: "Bootstrap" },
-  ])
-    test(what, () =>
-      tell(withoutKubelet, async (world) => {
-        if (what.includes("lost")) world.datacenter.inject({ method, times: 1, effect: { kind: "drop-reply" } });
-        await begin(world);
-        for (let step = 0; step < 100_000 && !world.sent.some((call) => call.startsWith(method)); step += 1) await world.time.runNext();
-        const record = await world.get(kinds.record);
-        assert.equal((record?.spec?.["bootstrap"] as { readonly done?: unknown } | undefined)?.done, undefined, "it was recorded already");
-        await world.kill();
-        await world.start();
-        await untilNodesNotReady(world);
-        await assertEndState(world);
-      }),
-    );
-
   for (const when of ["before etcd is bootstrapped", "at the end"])
     test(`the status of every object is lost ${when}`, () =>
       tell(withoutKubelet, async (world) => {
