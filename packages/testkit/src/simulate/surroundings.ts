@@ -47,7 +47,7 @@ export interface Surroundings {
   /** The APIs of managed clusters. */
   readonly dialer: WorkloadDialer;
   /** The API of the managed cluster, past the network; `undefined` before there is one. */
-  workload(): KubeClient | undefined;
+  readonly workload: () => KubeClient | undefined;
   content(): PreparedWorld;
   close(): void;
 }
