@@ -2,7 +2,7 @@
 export { machineApiFacts } from "./client/api-facts.ts";
 export { createTalosClient } from "./client/client.ts";
 export { isIdentityFailure, isTalosError, isUnanswered, TALOS_ERROR_CODES, TalosError } from "./client/errors.ts";
-export { parseMemberId, printMemberId } from "./client/etcd.ts";
+export { parseMemberId, printMemberId } from "./client/etcd-member-id.ts";
 export { META_KEYS } from "./client/meta.ts";
 export { createTalosSession } from "./session/session.ts";
 export { createTalosSessions } from "./session/sessions.ts";
@@ -15,7 +15,8 @@ export type { TalosClient } from "./client/client.ts";
 export type { ApplyConfigurationInput, ApplyConfigurationResult, ApplyMode } from "./client/configuration.ts";
 export type { DiskFacts } from "./client/disks.ts";
 export type { TalosErrorCode, TalosErrorFacts, TalosRetry } from "./client/errors.ts";
-export type { EtcdMemberFacts, EtcdMemberId, EtcdStatusFacts } from "./client/etcd.ts";
+export type { EtcdMemberFacts, EtcdStatusFacts } from "./client/etcd.ts";
+export type { EtcdMemberId } from "./client/etcd-member-id.ts";
 export { etcdComparesWithLeader } from "./client/etcd-corrupt-check.ts";
 export { ETCD_ADVISED_QUOTA_BYTES, ETCD_DEFAULT_QUOTA_BYTES, etcdFlagNumber, etcdQuotaBytes } from "./client/etcd-quota.ts";
 export type { EtcdAlarmFacts } from "./client/etcd-alarms.ts";
@@ -38,7 +39,8 @@ export type {
 } from "./client/system.ts";
 export type { UpgradeInput } from "./client/upgrade.ts";
 export type { TalosLooks } from "./session/look-methods.ts";
-export type { SessionCredentials, TalosSession, TalosSessionOptions } from "./session/session.ts";
+export type { SessionCredentials, TalosSessionOptions } from "./session/options.ts";
+export type { TalosSession } from "./session/session.ts";
 export type { TalosSessions, TalosSessionsOptions } from "./session/sessions.ts";
 export type { ComponentConfigSpec, EtcdSpecSpec } from "./resources/component-kinds.ts";
 export type {

@@ -11,7 +11,7 @@ import { createTalosClient } from "./client.ts";
 import type { TalosClient } from "./client.ts";
 import type { CallOptions } from "./call.ts";
 import type { ApplyMode } from "./configuration.ts";
-import { parseMemberId, printMemberId } from "./etcd.ts";
+import { parseMemberId, printMemberId } from "./etcd-member-id.ts";
 import { isTalosError } from "./errors.ts";
 import type { TalosErrorCode } from "./errors.ts";
 import { callFailure, createMemoryChannel } from "./testing/memory-channel.ts";

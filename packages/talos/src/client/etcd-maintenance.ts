@@ -17,8 +17,8 @@ import { byteStream } from "./byte-stream.ts";
 import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { TalosError } from "./errors.ts";
-import { printMemberId } from "./etcd.ts";
 import type { EtcdAlarmFacts } from "./etcd-alarms.ts";
+import { printMemberId } from "./etcd-member-id.ts";
 
 export interface EtcdMaintenanceCalls {
   /**
