@@ -15,9 +15,10 @@ process.chdir(join(dirname(fileURLToPath(import.meta.url)), "../.."));
 /** Faults of foundings and keys, whose rules nothing may lose. */
 const ALWAYS_PLANTED = ["double-bootstrap", "bootstrap-intent-in-memory", "regenerate-missing-bundle"];
 const LIVES = 60;
-/** One of so many parts of the crash plans, and of the planted faults. */
-const CRASH_PARTS = 30;
+/** One of so many parts of the crash plans of a workload, and of all planted faults. */
+const CRASH_PARTS = 6;
 const FAULT_PARTS = 60;
+const SIMULATE = ["--max-semi-space-size=64", "packages/testkit/src/simulate/main.ts"];
 
 const times = [];
 const began = Date.now();
@@ -73,7 +74,7 @@ await stage(
 await stage("README: npm test", () => playCommand(test));
 
 const before = gitStatus();
-const { base, turn, changed, stories, storiesLeft, real, realLeft, parts, faulted } = planned();
+const { base, turn, changed, stories, storiesLeft, workloads, real, realLeft, parts, faulted } = planned();
 process.stdout.write(`\n${changed} files differ from ${base.slice(0, 12)}\n`);
 await stage("lint and types", script("scripts/lint.mjs"), script("node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"));
 await stage("generated files", async () => {
@@ -84,34 +85,14 @@ await stage("build", script("scripts/build.mjs"));
 await stage(`stories: ${stories.length} files`, script("scripts/test.mjs", "--stories", ...stories));
 await stage(
   `simulation: ${LIVES} lives`,
-  script(
-    "--max-semi-space-size=64",
-    "packages/testkit/src/simulate/main.ts",
-    "--seed",
-    "1",
-    "--runs",
-    `${LIVES}`,
-    "--workload",
-    "all",
-    "--trouble",
-    "rotate",
-  ),
+  script(...SIMULATE, "--seed", "1", "--runs", `${LIVES}`, "--workload", "all", "--trouble", "rotate"),
 );
-const known = JSON.parse(readFileSync("scripts/gate/known-seeds.json", "utf8"));
-for (const { command } of known)
-  await stage(
-    `known seed: ${command}`,
-    script("--max-semi-space-size=64", "packages/testkit/src/simulate/main.ts", ...command.replace(/^npm run simulate -- /, "").split(" ")),
-  );
+for (const { command } of JSON.parse(readFileSync("scripts/gate/known-seeds.json", "utf8")))
+  await stage(`known seed: ${command}`, script(...SIMULATE, ...command.replace("npm run simulate -- ", "").split(" ")));
+const crashes = `${turn % CRASH_PARTS}/${CRASH_PARTS}`;
 await stage(
-  `crash plans: part ${turn % CRASH_PARTS} of ${CRASH_PARTS}`,
-  script(
-    "--max-semi-space-size=64",
-    "packages/testkit/src/simulate/main.ts",
-    "--crash-plans",
-    "--slice",
-    `${turn % CRASH_PARTS}/${CRASH_PARTS}`,
-  ),
+  `crash plans: part ${crashes} of ${workloads.join(" and ")}`,
+  ...workloads.map((name) => script(...SIMULATE, "--crash-plans", "--workload", name, "--slice", crashes)),
 );
 await stage(
   `planted faults: part ${turn % FAULT_PARTS} of ${FAULT_PARTS}, and those of ${faulted.length} files`,

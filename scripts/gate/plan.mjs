@@ -5,6 +5,7 @@ import { allTests, changedSince, git, testsThatReach } from "../reach.mjs";
 import { partsOfAll } from "../parts.mjs";
 import { diffBase } from "./passed.mjs";
 import { SMOKE } from "./smoke.mjs";
+import { allWorkloads } from "../workloads.mjs";
 
 /** Processor seconds of the stories that one run plays; two thirds for what the diff reaches. */
 const STORIES_CPU_S = 300;
@@ -13,6 +14,8 @@ const REACHED_CPU_S = 200;
 const UNKNOWN_CPU_S = 12;
 /** Real test files beside the smoke. */
 const MOST_REAL = 4;
+/** Workloads whose crash plans are played, one beside the other. */
+const WORKLOADS = 2;
 /** Files whose planted faults are played. */
 const MOST_FAULTED = 12;
 
@@ -70,6 +73,7 @@ process.stdout.write(
     changed: changed.size,
     stories: [...first.taken, ...rest.taken].toSorted(),
     storiesLeft: stories.length - first.taken.length - rest.taken.length,
+    workloads: rotated(allWorkloads()).slice(0, WORKLOADS),
     real,
     realLeft: realFiles.length - real.length,
     parts: partsOfAll(real),

@@ -1,12 +1,14 @@
 // What the night runs, in parts; each part is a list of units of some minutes, so that a run can stop between two of them and go on later.
-import { spawnSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { globSync } from "node:fs";
+import { allWorkloads } from "../workloads.mjs";
 
 /** Files of stories in one unit. */
 const STORIES_AT_ONCE = 8;
 /** Lives of one random seed. */
 const LIVES = 50;
+/** Parts of the crash plans of one workload. */
+const CRASH_PARTS = 2;
 /** Parts of all planted faults. */
 const FAULT_PARTS = 40;
 /** A fault that every run must notice: silence would mean that the night sees nothing. */
@@ -62,12 +64,6 @@ function npm(script, words, args) {
 function livesOf(seed) {
   const words = `--seed ${seed} --runs ${LIVES} --workload all --trouble rotate`;
   return { ...npm("simulate", words, [...SIMULATE, ...words.split(" ")]), seed };
-}
-
-function workloads() {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...SIMULATE, "--workload", "list", "--json"], { encoding: "utf8" });
-  if (status !== 0) throw new Error(stderr);
-  return JSON.parse(stdout).map(({ name }) => name);
 }
 
 function chunks(list, size) {
