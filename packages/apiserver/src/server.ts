@@ -11,7 +11,6 @@ import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import { builtinKinds } from "./builtin/index.ts";
 import { BudgetKeeper } from "./garbage/budgets.ts";
 import { GarbageCollector } from "./garbage/collector.ts";
-import { QuotaKeeper } from "./garbage/quotas.ts";
 import { VolumeProtector } from "./garbage/volumes-in-use.ts";
 import { equalJson } from "./json.ts";
 import type { JsonObject } from "./json.ts";
@@ -142,7 +141,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   createDefaults(context);
   const roles = keepRolesAggregated(context);
   const collector = new GarbageCollector(context);
-  const keepers = [new BudgetKeeper(context), new QuotaKeeper(context), new VolumeProtector(context)];
+  const keepers = [new BudgetKeeper(context), new VolumeProtector(context)];
   const workloads = options.workloads === undefined ? undefined : new WorkloadKeeper(context, options.workloads === "controllers");
   const nonResource = new NonResourceRoutes(context);
   let isClosed = false;

@@ -253,12 +253,8 @@ function deleteCollection(context: ApiContext, call: ResourceCall): ApiAnswer {
 // The list says what its items are; only custom resources say it again each.
 function listBody(call: ResourceCall, items: readonly JsonObject[], metadata: JsonObject): JsonObject {
   const { names, apiVersion } = call.version;
-  const shown = call.kind.custom ? items : items.map((item) => without(shownObject(call, item), "kind", "apiVersion"));
+  const shown = call.kind.custom ? items : items.map((item) => without(item, "kind", "apiVersion"));
   return { kind: names.listKind, apiVersion, metadata, items: shown };
-}
-
-function shownObject({ kind }: ResourceCall, object: JsonObject): JsonObject {
-  return kind.strategy.shown?.(object) ?? object;
 }
 
 /** A Scale in the form that was asked for. */
@@ -287,7 +283,7 @@ function answer(context: ApiContext, call: ResourceCall, status: number, object:
       ? tableOf(context, call, form, [object], { resourceVersion: metadataOf(object)["resourceVersion"] }, true)
       : form.kind === "metadata"
         ? toPartialObjectMetadata(object, form.version)
-        : shownObject(call, object);
+        : object;
   return { kind: "answer", status, headers: headersOf(call), body };
 }
 
@@ -296,11 +292,7 @@ function answerWatch(context: ApiContext, call: ResourceCall): ApiStream {
   const start = prepareWatch(context, call);
   let isFirst = true;
   const shape = (event: ApiWatchEvent): ApiWatchEvent => {
-    if (event.type === "ERROR") return event;
-    if (form.kind === "plain" || form.kind === "aggregated") {
-      const object = event.type === "BOOKMARK" ? event.object : shownObject(call, event.object);
-      return object === event.object ? event : { type: event.type, object };
-    }
+    if (event.type === "ERROR" || form.kind === "plain" || form.kind === "aggregated") return event;
     if (form.kind === "metadata") {
       return { type: event.type, object: toPartialObjectMetadata(event.object, form.version) };
     }
