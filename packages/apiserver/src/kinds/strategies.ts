@@ -1,9 +1,3 @@
-import {
-  prepareBinding as preparePolicyBinding,
-  preparePolicy,
-  validateBinding as validatePolicyBinding,
-  validatePolicy,
-} from "../admission/policy/policy-rules.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
@@ -17,6 +11,8 @@ import {
   defaultApiService,
   defaultFlowSchema,
   defaultLimitRange,
+  defaultPolicy,
+  defaultPolicyBinding,
   defaultPriorityLevel,
   defaultWebhooks,
 } from "./defaults/kept.ts";
@@ -192,12 +188,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   "networking.k8s.io/ingressclasses": workload,
   "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy },
   "discovery.k8s.io/endpointslices": { ...workload, prepare: defaultEndpointSlice },
-  "admissionregistration.k8s.io/validatingadmissionpolicies": { ...workload, prepare: preparePolicy, validate: validatePolicy },
-  "admissionregistration.k8s.io/validatingadmissionpolicybindings": {
-    ...workload,
-    prepare: preparePolicyBinding,
-    validate: validatePolicyBinding,
-  },
+  "admissionregistration.k8s.io/validatingadmissionpolicies": { ...workload, prepare: defaultPolicy },
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": { ...workload, prepare: defaultPolicyBinding },
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhooks,
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhooks,
   "apiregistration.k8s.io/apiservices": {

@@ -1,4 +1,3 @@
-import { admitDeletion } from "../admission/policy/admit.ts";
 import { isAllowed } from "../auth/authorize.ts";
 import type { AccessAttributes } from "../auth/authorize.ts";
 import { forbiddenAccess } from "../auth/forbidden-access.ts";
@@ -245,7 +244,7 @@ function deleteCollection(context: ApiContext, call: ResourceCall): ApiAnswer {
   for (const object of page.items) {
     const metadata = metadataOf(object);
     const one = { kind: call.kind, namespace: stringAt(metadata, "namespace") ?? "", name: stringAt(metadata, "name") ?? "" };
-    deleteObject(context, one, options, (stored) => admitDeletion(context, { ...call, ...one }, stored, options.dryRun));
+    deleteObject(context, one, options);
   }
   return { kind: "answer", status: 200, headers: headersOf(call), body: listBody(call, page.items, page.metadata) };
 }

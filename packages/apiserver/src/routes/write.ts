@@ -1,6 +1,5 @@
 import { metadataWarnings, validateMetadata } from "../admission/metadata.ts";
 import { admitIntoKind, admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
-import { admitByPolicy } from "../admission/policy/admit.ts";
 import { admitBySecurity } from "../admission/pod-security/admit.ts";
 import { refuseEscalation } from "../auth/escalation.ts";
 import { rbacGroup } from "../auth/rbac.ts";
@@ -82,7 +81,6 @@ export function finishCreate(
   refuseInvalid(call, object, undefined, facts);
   admitBySecurity(context.state, { kind, subresource: "", namespace, object, live: undefined });
   admitSubject(context, call, object, name);
-  admitByPolicy(context, call, { operation: "CREATE", object, live: undefined, dryRun: options.dryRun });
   const key = keyOf(namespace, name);
   if (context.state.get(kind.resource, key) !== undefined) {
     throw alreadyExists(kind, name);
@@ -139,7 +137,6 @@ export function finishUpdate(
   refuseInvalid(call, object, live, facts);
   admitBySecurity(context.state, { kind, subresource, namespace: call.namespace, object, live });
   admitSigning(context, call, object, live);
-  admitByPolicy(context, call, { operation: "UPDATE", object, live, dryRun: options.dryRun });
   const key = keyOf(call.namespace, call.name);
   const isFinished = isReadyToGo(object);
   if (options.dryRun) {

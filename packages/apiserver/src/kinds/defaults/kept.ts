@@ -67,3 +67,20 @@ export function defaultPriorityLevel(level: JsonObject): JsonObject {
 export function beginFlow(object: JsonObject, old: JsonObject | undefined): JsonObject {
   return old === undefined ? { ...object, status: {} } : object;
 }
+
+const withRuleDefaults = (constraints: JsonObject): JsonObject => {
+  const filled = fill(constraints, { matchPolicy: "Equivalent", namespaceSelector: {}, objectSelector: {} });
+  const scoped = (rule: JsonObject): JsonObject => fill(rule, { scope: "*" });
+  return each(each(filled, "resourceRules", scoped), "excludeResourceRules", scoped);
+};
+
+/** Fills in what a ValidatingAdmissionPolicy leaves out. */
+export function defaultPolicy(policy: JsonObject): JsonObject {
+  const filled = fill(policy, { status: {} });
+  return inside(filled, "spec", (spec) => inside(fill(spec, { failurePolicy: "Fail" }), "matchConstraints", withRuleDefaults));
+}
+
+/** Fills in what a ValidatingAdmissionPolicyBinding leaves out. */
+export function defaultPolicyBinding(binding: JsonObject): JsonObject {
+  return inside(binding, "spec", (spec) => inside(spec, "matchResources", withRuleDefaults));
+}
