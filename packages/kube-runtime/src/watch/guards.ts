@@ -8,7 +8,7 @@ import { stripManagedFields } from "./strip.ts";
 export interface Guards<T> {
   tell(handler: (delta: Delta<T>) => void, delta: Delta<T>): void;
   /** Where the transform throws, the object is kept as the default transform leaves it. */
-  transform(object: T): T;
+  readonly transform: (object: T) => T;
   /** An index function that throws leaves the object out of its index; the same function gives the same guard. */
   indexers(given: Indexers<T>): Indexers<T>;
 }

@@ -14,9 +14,9 @@ const streamedList = { sendInitialEvents: true, resourceVersionMatch: "NotOlderT
 export interface ReaderOwner<T> {
   /** Takes what was read into the cache, and says what to do next. */
   take(input: InformerInput<T>): InformerOrder;
-  transform(object: T): T;
+  readonly transform: (object: T) => T;
   failed(error: KubeApiError, doing: string): void;
-  isListing(): boolean;
+  readonly isListing: () => boolean;
 }
 
 /** Carries out the orders of an informer against the API. */
