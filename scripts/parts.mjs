@@ -27,7 +27,7 @@ export function partsOf(file) {
 
 /** Parts of all these files, each once. */
 export function partsOfAll(files) {
-  return [...new Set(files.flatMap(partsOf))].toSorted();
+  return [...new Set(files.flatMap(partsOf))];
 }
 
 /**

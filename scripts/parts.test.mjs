@@ -99,7 +99,8 @@ describe("genuine parts", () => {
       env: { ...process.env, BIN: folderWith("none", []) },
       encoding: "utf8",
     });
-    assert.deepEqual([check.stderr, check.stdout.trim().split("\n").toSorted()], ["", names]);
+    assert.equal(check.stderr, "");
+    assert.deepEqual(new Set(check.stdout.trim().split("\n")), new Set(names));
     const paths = new Map(names.map((name) => [name, join(folder, name)]));
     for (const file of files) {
       const linked = linkParts(file, paths);

@@ -61,17 +61,15 @@ const real = [
   ...realFiles.filter((file) => !changed.has(file) && [...packages].some((folder) => file.startsWith(folder))),
 ].slice(0, MOST_REAL);
 
-const faulted = rotated([...changed].filter((file) => /^packages\/[^/]+\/src\/.*(?<!test)\.ts$/.test(file)).toSorted()).slice(
-  0,
-  MOST_FAULTED,
-);
+const isSource = (file) => /^packages\/[^/]+\/src\/.*(?<!test)\.ts$/.test(file);
+const faulted = rotated([...changed].filter(isSource)).slice(0, MOST_FAULTED);
 
 process.stdout.write(
   `${JSON.stringify({
     base,
     turn,
     changed: changed.size,
-    stories: [...first.taken, ...rest.taken].toSorted(),
+    stories: [...first.taken, ...rest.taken],
     storiesLeft: stories.length - first.taken.length - rest.taken.length,
     workloads: rotated(allWorkloads()).slice(0, WORKLOADS),
     real,

@@ -1,6 +1,8 @@
 // Genuine parts: kubectl
-import { describe } from "node:test";
-import { itSurvives } from "./kills.ts";
+import { describe, it } from "node:test";
+import { killsDuringCreation } from "./kills.ts";
 
-/** One `kill -9` of each process during a creation: that files, sockets and leases behave as the simulation of crashes says. */
-describe("kill -9 during a creation", { concurrency: false }, () => itSurvives({ manager: 1, api: 1, demo: 1 }));
+/** One `kill -9` of each process during a creation: files, sockets and leases behave as the simulation of crashes says. */
+describe("kill -9 during a creation", { concurrency: false }, () => {
+  for (const { name, play } of killsDuringCreation({ manager: 1, api: 1, demo: 1 })) it(name, play);
+});

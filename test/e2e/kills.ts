@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { it } from "node:test";
 import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
 
 /** A little longer than a creation takes, so that moments before, during and after every step occur. */
@@ -16,44 +15,48 @@ export interface Kills {
   readonly demo: number;
 }
 
-/** Declares a test for each kill: the cluster becomes Ready, etcd is bootstrapped once, the bundle stays. */
-export function itSurvives({ manager, api, demo }: Kills): void {
-  for (const moment of moments(manager)) {
-    it(`of the manager after ${moment} ms changes nothing in the end`, async () => {
-      await using world = await startWorld();
-      await world.apply();
-      await delay(moment);
-      const before = await world.bundle();
-      await world.restartManager();
-      await world.isReady();
-      await world.isSameCluster(before);
-    });
-  }
+/** A test: the cluster becomes Ready, etcd is bootstrapped once, the bundle stays. */
+interface Kill {
+  readonly name: string;
+  readonly play: () => Promise<void>;
+}
 
-  for (const moment of moments(api)) {
-    it(`of the Kubernetes API after ${moment} ms changes nothing in the end`, async () => {
-      await using world = await startWorld();
-      await world.apply();
-      await delay(moment);
-      const before = await world.bundle();
-      await world.restartApi();
-      await world.isReady();
-      await world.isSameCluster(before);
-    });
-  }
+export function killsDuringCreation({ manager, api, demo }: Kills): readonly Kill[] {
+  return [
+    ...moments(manager).map((moment) => ({
+      name: `of the manager after ${moment} ms changes nothing in the end`,
+      play: () => killOf((world) => world.restartManager(), moment),
+    })),
+    ...moments(api).map((moment) => ({
+      name: `of the Kubernetes API after ${moment} ms changes nothing in the end`,
+      play: () => killOf((world) => world.restartApi(), moment),
+    })),
+    ...moments(demo).map((moment) => ({
+      name: `of the whole demo after ${moment} ms changes nothing in the end`,
+      play: () => killDemo(moment),
+    })),
+  ];
+}
 
-  for (const moment of moments(demo)) {
-    it(`of the whole demo after ${moment} ms changes nothing in the end`, async () => {
-      using folder = temporaryFolder();
-      const flags = ["demo", "--data-dir", folder.path, "--listen", API];
-      const first = startOurs(...flags);
-      await delay(500 + moment);
-      await first.end("SIGKILL");
-      const second = startOurs(...flags, "--exit-when-ready", "--timeout", "240");
-      assert.equal(await second.exited, 0, second.output());
-      assert.equal(bootstraps(folder.path), 1);
-    });
-  }
+async function killOf(restart: (world: World) => Promise<void>, moment: number): Promise<void> {
+  await using world = await startWorld();
+  await world.apply();
+  await delay(moment);
+  const before = await world.bundle();
+  await restart(world);
+  await world.isReady();
+  await world.isSameCluster(before);
+}
+
+async function killDemo(moment: number): Promise<void> {
+  using folder = temporaryFolder();
+  const flags = ["demo", "--data-dir", folder.path, "--listen", API];
+  const first = startOurs(...flags);
+  await delay(500 + moment);
+  await first.end("SIGKILL");
+  const second = startOurs(...flags, "--exit-when-ready", "--timeout", "240");
+  assert.equal(await second.exited, 0, second.output());
+  assert.equal(bootstraps(folder.path), 1);
 }
 
 interface World extends AsyncDisposable {
