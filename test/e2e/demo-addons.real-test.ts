@@ -1,3 +1,4 @@
+// Genuine parts: helm, kubectl
 // The examples of addons against `npm start`, with genuine Helm on the PATH: what their accept line promises (B082, B129, C054).
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";

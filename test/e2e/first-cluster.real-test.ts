@@ -1,10 +1,11 @@
+// Genuine parts: etcd, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
 
-/** The first-cluster story on a genuine kube-apiserver and etcd, with genuine kubectl and talosctl. */
+/** The first-cluster story on a genuine kube-apiserver and etcd, with genuine kubectl. */
 describe("a first cluster on a genuine Kubernetes API", () => {
   const folder = temporaryFolder();
   const api = join(folder.path, "api");
@@ -40,20 +41,10 @@ describe("a first cluster on a genuine Kubernetes API", () => {
   });
 
   it("gives a kubeconfig that shows six Ready nodes", async () => {
-    const nodes = await must(tool("kubectl"), ["--kubeconfig", await accessFile("kubeconfig"), "get", "nodes", "--no-headers"]);
+    const nodes = await must(tool("kubectl"), ["--kubeconfig", await clusterKubeconfig(), "get", "nodes", "--no-headers"]);
     const lines = nodes.trim().split("\n");
     assert.equal(lines.length, 6);
     for (const line of lines) assert.match(line, /\sReady\s/);
-  });
-
-  it("gives a talosconfig that genuine talosctl accepts", async () => {
-    const talosconfig = await accessFile("talosconfig");
-    const version = await must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", "127.1.0.1", "version"]);
-    assert.match(version, /Tag:\s+v1\.13\.9/);
-    const members = await must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", "127.1.0.1", "get", "members"]);
-    assert.equal(members.trim().split("\n").length, 7);
-    const etcd = await must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", "127.1.0.1", "etcd", "members"]);
-    assert.equal(etcd.trim().split("\n").length, 4);
   });
 
   it("writes nothing but the lease afterwards", async () => {
@@ -75,12 +66,11 @@ describe("a first cluster on a genuine Kubernetes API", () => {
     );
   }
 
-  async function accessFile(kind: "kubeconfig" | "talosconfig"): Promise<string> {
+  async function clusterKubeconfig(): Promise<string> {
     const name = (await kubectl("get", "talosclusters", "-o", "jsonpath={.items[0].metadata.name}")).trim();
-    const data = JSON.parse(await kubectl("get", "secret", `${name}-${kind}`, "-o", "jsonpath={.data}")) as Record<string, string>;
-    const [value = ""] = Object.values(data);
-    const path = join(folder.path, kind);
-    writeFileSync(path, Buffer.from(value, "base64"), { mode: 0o600 });
+    const data = JSON.parse(await kubectl("get", "secret", `${name}-kubeconfig`, "-o", "jsonpath={.data}")) as Record<string, string>;
+    const path = join(folder.path, "kubeconfig");
+    writeFileSync(path, Buffer.from(Object.values(data)[0] ?? "", "base64"), { mode: 0o600 });
     return path;
   }
 });

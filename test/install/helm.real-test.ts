@@ -1,5 +1,6 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { must, run, startCommand, startOurs, temporaryFolder, tool, type Running } from "../e2e/processes.ts";
@@ -174,22 +175,23 @@ describe("the chart on a genuine Kubernetes API", () => {
   async function traces(): Promise<{ readonly boots: string; readonly objects: string }> {
     const kinds = "talosclusters,taloscontrolplanes,talosworkers,talosmachines,clusterrecords,secrets";
     const columns = "jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.uid} {.metadata.generation} {.status.state}{'\\n'}{end}";
-    const talosconfig = await accessFile("talosconfig");
-    const boot = (node: string): Promise<string> =>
-      must(tool("talosctl"), ["--talosconfig", talosconfig, "-n", node, "read", "/proc/sys/kernel/random/boot_id"]);
     const objects = await kubectl("get", kinds, "-n", "default", "-o", columns);
-    const boots = (await Promise.all(["127.1.0.1", "127.1.0.2", "127.1.0.3", "127.1.0.4"].map(boot))).join("");
-    return { boots, objects };
+    const machines = join(folder.path, "machines", "machines");
+    const boots = readdirSync(machines).map(
+      (file) => JSON.parse(readFileSync(join(machines, file), "utf8")) as { readonly bootId: string },
+    );
+    assert.equal(boots.length, 8);
+    return { boots: boots.map(({ bootId }) => bootId).join(" "), objects };
   }
 
   async function nodes(): Promise<readonly string[]> {
-    const text = await must(tool("kubectl"), ["--kubeconfig", await accessFile("kubeconfig"), "get", "nodes", "--no-headers"]);
+    const text = await must(tool("kubectl"), ["--kubeconfig", await clusterKubeconfig(), "get", "nodes", "--no-headers"]);
     return text.trim().split("\n");
   }
 
-  async function accessFile(kind: "kubeconfig" | "talosconfig"): Promise<string> {
-    const data = JSON.parse(await kubectl("get", "secret", `first-${kind}`, "-o", "jsonpath={.data}")) as Record<string, string>;
-    const path = join(folder.path, kind);
+  async function clusterKubeconfig(): Promise<string> {
+    const data = JSON.parse(await kubectl("get", "secret", "first-kubeconfig", "-o", "jsonpath={.data}")) as Record<string, string>;
+    const path = join(folder.path, "kubeconfig");
     writeFileSync(path, Buffer.from(Object.values(data)[0] ?? "", "base64"), { mode: 0o600 });
     return path;
   }

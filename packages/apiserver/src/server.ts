@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock, KubeTransport, Logger, RandomSource, Timers } from "@talos-operator/ports";
 import { systemNamespaces } from "./admission/namespace-lifecycle.ts";
-import { PolicyGate } from "./admission/policy/gate.ts";
 import { aggregateRoles } from "./auth/aggregate-roles.ts";
 import type { AuthenticateToken, Authorize } from "./auth/authorize.ts";
 import { bootstrapPolicy } from "./auth/gen/bootstrap-policy.ts";
@@ -11,7 +10,6 @@ import { ServiceAccountTokens } from "./auth/service-account-tokens.ts";
 import { builtinKinds } from "./builtin/index.ts";
 import { BudgetKeeper } from "./garbage/budgets.ts";
 import { GarbageCollector } from "./garbage/collector.ts";
-import { QuotaKeeper } from "./garbage/quotas.ts";
 import { VolumeProtector } from "./garbage/volumes-in-use.ts";
 import { equalJson } from "./json.ts";
 import type { JsonObject } from "./json.ts";
@@ -44,8 +42,6 @@ export interface RequestRecord {
   /** As the client gave it; empty when it gave none. */
   readonly userAgent: string;
   readonly status: number;
-  /** What ValidatingAdmissionPolicies wrote down about it; absent when they wrote nothing. */
-  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** What a server is made of. */
@@ -117,7 +113,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const rbac = new RbacAuthorizer(state);
   const kinds = new KindRegistry(builtinKinds());
   const authorize: Authorize = options.authorize ?? ((attributes) => rbac.authorize(attributes));
-  const policies = new PolicyGate({ state, kinds, authorize, log });
   const context: ApiContext = {
     state,
     kinds,
@@ -127,7 +122,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     log,
     authorize,
     rbac,
-    policies,
     decidesByRbac: options.authorize === undefined,
     authenticateToken: options.authenticateToken,
     accountTokens: new ServiceAccountTokens(state, clock, random),
@@ -142,18 +136,16 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   createDefaults(context);
   const roles = keepRolesAggregated(context);
   const collector = new GarbageCollector(context);
-  const keepers = [new BudgetKeeper(context), new QuotaKeeper(context), new VolumeProtector(context)];
+  const keepers = [new BudgetKeeper(context), new VolumeProtector(context)];
   const workloads = options.workloads === undefined ? undefined : new WorkloadKeeper(context, options.workloads === "controllers");
   const nonResource = new NonResourceRoutes(context);
   let isClosed = false;
 
   const record = (request: ApiRequest, status: number): void => {
-    const annotations = policies.auditAnnotations.size === 0 ? {} : { annotations: Object.fromEntries(policies.auditAnnotations) };
     const userAgent = request.headers["user-agent"] ?? "";
-    options.onRequest?.({ verb: verbOf(request), path: request.path, user: request.user.name, userAgent, status, ...annotations });
+    options.onRequest?.({ verb: verbOf(request), path: request.path, user: request.user.name, userAgent, status });
   };
   const handle = (request: ApiRequest): ApiAnswer | ApiStream => {
-    policies.auditAnnotations.clear();
     const result = withinDeadline(options.workedMs ?? (() => clock.now()), () =>
       answerOrRefuse(context, request, () => dispatch(context, nonResource, asImpersonated(context, request))),
     );
@@ -163,7 +155,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     return result;
   };
   const refuseByHeaders = (asked: Omit<ApiRequest, "body">): ApiAnswer | undefined => {
-    policies.auditAnnotations.clear();
     const request = { ...asked, body: undefined };
     const refused = answerOrRefuse(context, request, () => {
       refuseUnauthorized(context, asImpersonated(context, request));

@@ -15,12 +15,11 @@ export {
 export { keyOf, keyText, parseKey } from "./objects/kube-object.ts";
 export { apiVersionOf, eventType, leaseType } from "./request/resource-type.ts";
 
-export type { ApplyConfiguration, KubeWatch, ResourceClient, WatchEvent } from "./client/resource-client.ts";
+export type { ApplyConfiguration, KubeWatch, ResourceClient, SubresourceClient, WatchEvent } from "./client/resource-client.ts";
 export type { KubeApiErrorCode, RetryAdvice, StatusCause } from "./client/error-codes.ts";
 export type { KubeClient } from "./client/kube-client.ts";
 export type { FlowControl } from "./client/flow-control.ts";
 export type { RetryPolicy, RetryPorts } from "./client/retry.ts";
-export type { SubresourceClient } from "./client/subresource-client.ts";
 export type { ObjectCondition, WantedCondition } from "./objects/conditions.ts";
 export type { KubeList, KubeObject, ObjectMeta, OwnerReference } from "./objects/kube-object.ts";
 export type { ObjectKey, ResourceType } from "./request/resource-type.ts";

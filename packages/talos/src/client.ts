@@ -1,9 +1,8 @@
 /** The machine API, typed: a client of one machine, sessions of a cluster, COSI resources. It takes any channel; gRPC is `@talos-operator/talos/grpc`. */
 export { machineApiFacts } from "./client/api-facts.ts";
 export { createTalosClient } from "./client/client.ts";
-export { ClientConfiguration } from "./client/client-configuration.ts";
 export { isIdentityFailure, isTalosError, isUnanswered, TALOS_ERROR_CODES, TalosError } from "./client/errors.ts";
-export { parseMemberId, printMemberId } from "./client/etcd.ts";
+export { parseMemberId, printMemberId } from "./client/etcd-member-id.ts";
 export { META_KEYS } from "./client/meta.ts";
 export { createTalosSession } from "./session/session.ts";
 export { createTalosSessions } from "./session/sessions.ts";
@@ -14,39 +13,34 @@ export type { MachineApiFacts } from "./client/api-facts.ts";
 export type { CallOptions } from "./client/call.ts";
 export type { TalosClient } from "./client/client.ts";
 export type { ApplyConfigurationInput, ApplyConfigurationResult, ApplyMode } from "./client/configuration.ts";
-export type { ContainerFacts, ContainerNamespace, ContainerUsageFacts } from "./client/containers.ts";
-export type { DiskFacts, WipeTarget } from "./client/disks.ts";
+export type { DiskFacts } from "./client/disks.ts";
 export type { TalosErrorCode, TalosErrorFacts, TalosRetry } from "./client/errors.ts";
-export type { EtcdMemberFacts, EtcdMemberId, EtcdStatusFacts } from "./client/etcd.ts";
+export type { EtcdMemberFacts, EtcdStatusFacts } from "./client/etcd.ts";
+export type { EtcdMemberId } from "./client/etcd-member-id.ts";
 export { etcdComparesWithLeader } from "./client/etcd-corrupt-check.ts";
 export { ETCD_ADVISED_QUOTA_BYTES, ETCD_DEFAULT_QUOTA_BYTES, etcdFlagNumber, etcdQuotaBytes } from "./client/etcd-quota.ts";
 export type { EtcdAlarmFacts } from "./client/etcd-alarms.ts";
 export type { EventsInput, MachineEvent } from "./client/events.ts";
-export type { DiskUsageFacts, DiskUsageInput, DmesgInput, FileFacts, ListInput, LogsInput } from "./client/files.ts";
+export type { DmesgInput, FileFacts, ListInput, LogsInput } from "./client/files.ts";
 export type { HealthInput } from "./client/health.ts";
-export type { ImageFacts, ImagePullProgress, ImageStore, ImageVerification } from "./client/images.ts";
+export type { ImageFacts, ImagePullProgress, ImageStore } from "./client/images.ts";
 export type { AcceptedSequence, RebootMode, ResetInput } from "./client/lifecycle.ts";
 export type { VersionFacts } from "./client/machine-facts.ts";
-export type { PacketCaptureInput } from "./client/packets.ts";
 export type { ServiceEventFacts, ServiceFacts } from "./client/services.ts";
-export type { SocketFacts, SocketProtocol, SocketsInput } from "./client/sockets.ts";
 export type {
-  ControllerDependency,
   CpuTimeFacts,
   DiskActivityFacts,
-  FileSystemFacts,
-  MachineTimeFacts,
   MemoryFacts,
   MountFacts,
   NetworkActivityFacts,
   ProcessFacts,
   ProcessorFacts,
-  ProcessorFrequencyFacts,
   SystemStatFacts,
 } from "./client/system.ts";
 export type { UpgradeInput } from "./client/upgrade.ts";
 export type { TalosLooks } from "./session/look-methods.ts";
-export type { SessionCredentials, TalosSession, TalosSessionOptions } from "./session/session.ts";
+export type { SessionCredentials, TalosSessionOptions } from "./session/options.ts";
+export type { TalosSession } from "./session/session.ts";
 export type { TalosSessions, TalosSessionsOptions } from "./session/sessions.ts";
 export type { ComponentConfigSpec, EtcdSpecSpec } from "./resources/component-kinds.ts";
 export type {

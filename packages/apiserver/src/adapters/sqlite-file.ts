@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { ApiServerError } from "../api-server-error.ts";
@@ -28,7 +28,7 @@ const layoutVersion = 2;
 /** "TalA": marks the file as ours. */
 const applicationId = 0x54616c41;
 /** Makes the two tables where they are not there. */
-export const tables =
+const tables =
   "CREATE TABLE IF NOT EXISTS objects (resource TEXT, key TEXT, revision INTEGER NOT NULL, object TEXT NOT NULL, PRIMARY KEY (resource, key)) WITHOUT ROWID;" +
   "CREATE TABLE IF NOT EXISTS counter (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL)";
 
@@ -60,15 +60,54 @@ export function removeOlder(path: string, generation: number): void {
   }
 }
 
-/**
- * Opens one file, its tables and its lock. A file without our mark gets it in one transaction with what `fill` writes.
- *
- * @throws Error as SQLite says it, or ApiServerError
- */
-export function openFile(file: string, options: SqliteStoreOptions, fill?: (database: DatabaseSync) => void): DatabaseSync {
+/** Opens one file, its tables and its lock. A file without our mark gets it. */
+function openFile(file: string, options: SqliteStoreOptions): DatabaseSync {
   const database = connect(file, options);
-  closedOnFailure(database, () => prepareFile(database, file, options, fill));
+  closedOnFailure(database, () => prepareFile(database, file, options));
   return database;
+}
+
+/**
+ * Writes all that `database` holds into the file of the next generation, and opens it.
+ *
+ * ```
+ *   api.1.db.tmp   everything, without the mark of a complete file; brought to the disk
+ *   api.1.db       the same under its name
+ *   the mark       in its log: from this moment the file counts, and not the one before
+ * ```
+ * @throws Error when it cannot be made or opened; then the file before counts, whatever is left of this one
+ */
+export function writeNext(database: DatabaseSync, file: string, options: SqliteStoreOptions): DatabaseSync {
+  removeGeneration(file);
+  try {
+    const unfinished = `${file}.tmp`;
+    keepPrivate(unfinished);
+    database.prepare("VACUUM INTO ?").run(unfinished);
+    const made = new DatabaseSync(unfinished);
+    // The switch to a log changes the file's header: before the file is brought to the disk, and before anybody can copy it.
+    closedOnFailure(made, () => made.exec("PRAGMA user_version=0; PRAGMA journal_mode=WAL"));
+    made.close();
+    syncToDisk(unfinished);
+    renameSync(unfinished, file);
+    if (options.durability === "power-loss") syncToDisk(dirname(file));
+    return openFile(file, options);
+  } catch (err) {
+    removeGeneration(file);
+    throw err;
+  }
+}
+
+function removeGeneration(file: string): void {
+  for (const name of [file, `${file}-wal`, `${file}.tmp`]) rmSync(name, { force: true });
+}
+
+function syncToDisk(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /**
@@ -86,7 +125,7 @@ export function openNewest(path: string, options: SqliteStoreOptions): { readonl
   }
   // A later generation counts from the moment in which its log says so; this one never came to it, and the one before has everything.
   database.close();
-  for (const name of [file, `${file}-wal`]) rmSync(name, { force: true });
+  removeGeneration(file);
   return openNewest(path, options);
 }
 
@@ -115,7 +154,7 @@ function connect(file: string, options: SqliteStoreOptions): DatabaseSync {
   return database;
 }
 
-function prepareFile(database: DatabaseSync, file: string, options: SqliteStoreOptions, fill?: (database: DatabaseSync) => void): void {
+function prepareFile(database: DatabaseSync, file: string, options: SqliteStoreOptions): void {
   // An exclusive transaction takes the lock now rather than with the first write.
   database.exec("BEGIN EXCLUSIVE");
   const found = pragmaNumber(database, "user_version");
@@ -131,7 +170,6 @@ function prepareFile(database: DatabaseSync, file: string, options: SqliteStoreO
   }
   if (found < layoutVersion) {
     database.exec(`${tables}; INSERT OR IGNORE INTO counter (id, revision) VALUES (1, 0)`);
-    fill?.(database);
     database.exec(`PRAGMA application_id=${applicationId}`);
     database.exec(`PRAGMA user_version=${layoutVersion}`);
   }

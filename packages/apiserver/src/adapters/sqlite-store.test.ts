@@ -2,15 +2,16 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import fs, { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { after, describe, it } from "node:test";
-import { setImmediate } from "node:timers/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { DatabaseSync, StatementSync } from "node:sqlite";
+import { after, describe, it, mock } from "node:test";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import { ApiServerError } from "../api-server-error.ts";
 import { createApiServer } from "../index.ts";
+import type { StoreWrite } from "../store/store.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-store-"));
@@ -64,6 +65,47 @@ async function startWriter(path: string, mode: "write" | "hold", lines: number, 
     });
   await printed(lines);
   return { child, acknowledged: () => Number(newest), printed };
+}
+
+/** A write as those of the writer. */
+function writeOf(revision: number): StoreWrite {
+  const name = (of: number): string => `default/c-${of}`;
+  if (revision % 3 === 0) return { resource: "/configmaps", key: name(revision - 1), revision };
+  return { resource: "/configmaps", key: name(revision), revision, object: { metadata: {}, data: { x: "y".repeat(500) } } };
+}
+
+/** Copies of the folder from before each call with which `work` asks SQLite or the file system for something: what a death there would leave. */
+function foldersBeforeEachStep(from: string, work: () => void): readonly string[] {
+  const copies: string[] = [];
+  let isCopying = false;
+  const watch = (holder: object, name: string): void => {
+    const original = Reflect.get(holder, name) as (...args: unknown[]) => unknown;
+    mock.method(
+      holder,
+      name as never,
+      function (this: unknown, ...args: unknown[]) {
+        if (!isCopying) {
+          isCopying = true;
+          const copy = `${from}-step-${copies.length}`;
+          cpSync(from, copy, { recursive: true });
+          copies.push(copy);
+          isCopying = false;
+        }
+        return original.apply(this, args);
+      } as never,
+    );
+  };
+  for (const name of ["exec", "prepare", "close"]) watch(DatabaseSync.prototype, name);
+  watch(StatementSync.prototype, "run");
+  for (const name of ["renameSync", "rmSync", "openSync", "fsyncSync", "closeSync"]) watch(fs, name);
+  syncBuiltinESMExports();
+  try {
+    work();
+  } finally {
+    mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+  return copies;
 }
 
 /** Copies as a person would: a file that went away meanwhile (two new generations during one copy) fails the copy, and it is made again. */
@@ -151,6 +193,30 @@ describe("the SQLite store", () => {
       );
       store.close();
     }
+  });
+
+  it("has every acknowledged write wherever a rewriting of the file ends", () => {
+    const path = newFile();
+    const store = createSqliteStore(path, { maxLogBytes: 100_000 });
+    // The writes before the one that looks at the log.
+    for (let revision = 1; revision <= 255; revision++) store.commit(writeOf(revision));
+    const left = foldersBeforeEachStep(dirname(path), () => {
+      store.commit(writeOf(256));
+      store.commit(writeOf(257));
+    });
+    store.close();
+    const found = left.map((copy) => {
+      const again = createSqliteStore(join(copy, "api.db"));
+      const { revision, entries } = again.load();
+      again.close();
+      assert.deepEqual(
+        entries.map((entry) => entry.revision).toSorted((a, b) => a - b),
+        revisionsLeftBy(revision),
+      );
+      return `${revision} in ${readdirSync(copy).find((name) => name.endsWith(".db"))}`;
+    });
+    // The rewriting is part of write 256, which is stored by then.
+    assert.deepEqual([...new Set(found)], ["255 in api.db", "256 in api.db", "256 in api.1.db"]);
   });
 
   it("refuses a second process with DATA_FOLDER_IN_USE and is free again after kill -9", async () => {
@@ -271,7 +337,6 @@ describe("the SQLite store", () => {
       server.close();
       await writer.printed(writer.acknowledged() + 300);
     }
-    // However long the disk takes for it, a new generation comes.
     while (newestFile(path) === "api.db") await writer.printed(writer.acknowledged() + 300);
     await killHard(writer.child);
     // What the killed writer left behind opens with its newest generation, and only that stays.
@@ -290,16 +355,17 @@ describe("the SQLite store", () => {
     const half = new DatabaseSync(join(dirname(path), "api.1.db"));
     half.exec("PRAGMA journal_mode=WAL; CREATE TABLE objects (resource TEXT)");
     half.close();
+    writeFileSync(join(dirname(path), "api.2.db.tmp"), "never named");
     const again = createSqliteStore(path);
     assert.deepEqual([again.load().revision, again.load().entries.length], [5, 1]);
     assert.deepEqual(
-      readdirSync(dirname(path)).filter((name) => name.startsWith("api.1")),
+      readdirSync(dirname(path)).filter((name) => /^api\.\d/.test(name)),
       [],
     );
     again.close();
   });
 
-  it("takes writes and deletions of every moment into the next generation", async () => {
+  it("takes writes and deletions into the next generation", () => {
     const path = newFile();
     const store = createSqliteStore(path, { maxLogBytes: 200_000 });
     const held = new Map<string, number>();
@@ -312,7 +378,6 @@ describe("the SQLite store", () => {
       if (!isRemoved) held.set(key, revision);
       const object = { metadata: {}, data: { x: "y".repeat(below(700)) } };
       store.commit({ resource: "/configmaps", key, revision, ...(isRemoved ? {} : { object }) });
-      if (revision % 10 === 0) await setImmediate();
     }
     const [last = ""] = held.keys();
     held.delete(last);

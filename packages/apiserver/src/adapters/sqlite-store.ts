@@ -5,12 +5,10 @@ import { ApiServerError } from "../api-server-error.ts";
 import type { JsonObject } from "../json.ts";
 import type { Store, StoreContent, StoreWrite } from "../store/store.ts";
 import { damaged, openingFailed } from "./sqlite-errors.ts";
-import { fileOf, openNewest, removeOlder } from "./sqlite-file.ts";
+import { fileOf, openNewest, removeOlder, writeNext } from "./sqlite-file.ts";
 import type { SqliteStoreOptions } from "./sqlite-file.ts";
 import { openLock } from "./sqlite-lock.ts";
-import { NextGeneration } from "./sqlite-next.ts";
 import { SqliteTables } from "./sqlite-tables.ts";
-import type { TextWrite } from "./sqlite-tables.ts";
 
 const defaultMaxLogBytes = 64 * 1024 * 1024;
 /** How many writes pass between two looks at the size of the log. */
@@ -25,7 +23,7 @@ const largestTry = 1024 * 1024;
  *
  * ```
  * api.db  + api.db-wal     the file stands still, every write goes to the end of the log
- *   │ the log is long: all of it is written anew beside it as api.1.db, which counts from the moment in which it has every write
+ *   │ the log is long: all of it is written anew as api.1.db while requests wait
  *   ▼
  * api.1.db + api.1.db-wal  serves from now on; api.db stays as it was until the next such moment
  * ```
@@ -66,7 +64,6 @@ class SqliteStore implements Store {
   #current: Generation;
   /** The one before, still open: closing it would write into its file, which somebody may be copying. */
   #previous: Generation | undefined;
-  #next: NextGeneration | undefined;
   #writesSinceLook = 0;
   #maxLogBytes: number;
   /** The last write, when it failed. */
@@ -119,8 +116,7 @@ class SqliteStore implements Store {
         { cause, retry: "backoff" },
       );
     }
-    if (this.#next !== undefined) this.#advance(this.#next, write);
-    else if (++this.#writesSinceLook >= writesPerLook) this.#beginNextIfLong();
+    if (++this.#writesSinceLook >= writesPerLook) this.#rewriteIfLong();
   }
 
   problem(): string | undefined {
@@ -142,47 +138,29 @@ class SqliteStore implements Store {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#next?.drop();
     this.#current.tables.database.close();
     this.#drop(this.#previous);
     this.#lock.close();
   }
 
-  #beginNextIfLong(): void {
+  #rewriteIfLong(): void {
     this.#writesSinceLook = 0;
-    const { file, tables, number } = this.#current;
-    const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    const { tables, number } = this.#current;
+    const log = statSync(`${this.#current.file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (log < this.#maxLogBytes) return;
+    const file = fileOf(this.#path, number + 1);
     try {
-      this.#next = new NextGeneration(tables.database, fileOf(this.#path, number + 1), this.#options);
-    } catch {
-      this.#goOnAlone();
-    }
-  }
-
-  #advance(next: NextGeneration, write: TextWrite): void {
-    next.follow(write);
-    if (next.state === "failed") this.#goOnAlone();
-    if (next.state !== "ready") return;
-    try {
-      const number = this.#current.number + 1;
-      const file = fileOf(this.#path, number);
-      const opened = { number, file, tables: new SqliteTables(next.serve()) };
-      this.#drop(this.#previous);
+      const older = this.#previous;
+      this.#previous = undefined;
+      this.#drop(older);
+      const opened = new SqliteTables(writeNext(tables.database, file, this.#options));
       this.#previous = this.#current;
-      this.#current = opened;
-      this.#next = undefined;
+      this.#current = { number: number + 1, file, tables: opened };
       this.#maxLogBytes = Math.max(this.#options.maxLogBytes ?? defaultMaxLogBytes, 2 * statSync(file).size);
     } catch {
-      next.drop();
-      this.#goOnAlone();
+      // No room for a second file, for one: every write is stored, the log just goes on growing, and the next attempt is further away.
+      this.#maxLogBytes *= 2;
     }
-  }
-
-  /** No room for a second file, for one: every write is stored, the log just goes on growing, and the next attempt is further away. */
-  #goOnAlone(): void {
-    this.#next = undefined;
-    this.#maxLogBytes *= 2;
   }
 
   #drop(dropped: Generation | undefined): void {

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 /** One write as a file takes it: the object as text, none where the entry goes away. */
-export interface TextWrite {
+interface TextWrite {
   readonly resource: string;
   readonly key: string;
   readonly revision: number;
@@ -29,20 +29,16 @@ export class SqliteTables {
   }
 
   /** One write as a transaction of its own. */
-  write(write: TextWrite): void {
-    // One statement is a transaction of its own; the row of an object carries the revision.
-    if (write.text === undefined) this.together(() => this.writeInside(write));
-    else this.writeInside(write);
-  }
-
-  /** One write as a part of the transaction that is open. */
-  writeInside({ resource, key, revision, text }: TextWrite): void {
+  write({ resource, key, revision, text }: TextWrite): void {
     if (text !== undefined) {
+      // One statement is a transaction of its own; the row of an object carries the revision.
       this.#put.run(resource, key, revision, text);
       return;
     }
-    this.#remove.run(resource, key);
-    this.#count.run(revision);
+    this.#together(() => {
+      this.#remove.run(resource, key);
+      this.#count.run(revision);
+    });
   }
 
   /**
@@ -51,7 +47,7 @@ export class SqliteTables {
    * @throws Error of SQLite when there is no room for it
    */
   tryOut(bytes: number): void {
-    this.together(() => {
+    this.#together(() => {
       // No resource has an empty name. What was never committed would not reach the disk, so it is committed without its row.
       this.#put.run("", "", 0, "x".repeat(bytes));
       this.#remove.run("", "");
@@ -60,7 +56,7 @@ export class SqliteTables {
   }
 
   /** All or nothing. */
-  together(work: () => void): void {
+  #together(work: () => void): void {
     this.#begin.run();
     try {
       work();

@@ -20,7 +20,7 @@ export function canonicalQuantity(given: unknown): unknown {
 }
 
 /** A quantity as text, in the family of suffixes of another one. */
-export function printQuantity(quantity: Quantity, like: string): string {
+function printQuantity(quantity: Quantity, like: string): string {
   if (quantity.mantissa === 0n) return "0";
   // What is smaller than a nano is rounded up, away from zero.
   let { mantissa, exponent } = quantity;

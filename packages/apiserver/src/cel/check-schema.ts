@@ -4,9 +4,6 @@ import { compileNode, type ValidationNode } from "../schema/node.ts";
 import { compileRe2 } from "../patterns/re2.ts";
 import { spendTime } from "../request/deadline.ts";
 import type { FieldError, JsonSchema, ValidationRule } from "../schema/types.ts";
-import { declarationOf, mostOccurrences, type Declaration } from "./cost/declaration.ts";
-import { estimateCost } from "./cost/estimate.ts";
-import { expressionLimit, schemaLimit, tooDear } from "./cost/limits.ts";
 import { callOf, type CelNode } from "./cost/syntax.ts";
 import { resolveFieldPath } from "./field-path.ts";
 import { prepareExpression } from "./names.ts";
@@ -14,32 +11,11 @@ import { parseExpression } from "./parse-expression.ts";
 import { libraryEnvironment } from "./shared-environments.ts";
 import { declareCelType, hasCelType } from "./types.ts";
 
-/**
- * Which limits on estimated cost hold: `none` for what is stored already, `total` for a schema that an update leaves as it was, `all` for
- * a new schema.
- */
-export type CostLimits = "none" | "total" | "all";
-
-/** Type-checks every CEL rule of a schema and estimates what it costs. `path` is where the schema stands in the CRD. */
-export function checkRulesOfSchema(schema: JsonSchema, path: string, limits: CostLimits): FieldError[] {
-  const survey: Survey = { errors: [], limits, total: 0, dearest: [] };
-  visit(compileNode(schema), { isRoot: true, path, loose: undefined, occurrences: 1 }, survey);
-  if (limits !== "none" && survey.total > schemaLimit) {
-    const dearest = survey.dearest.toSorted((a, b) => b.cost - a.cost).slice(0, 4);
-    const detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
-    for (const { field } of dearest) survey.errors.push(fieldError("FieldValueForbidden", field, undefined, detail));
-    const what = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
-    survey.errors.push(fieldError("FieldValueForbidden", path, undefined, tooDear(what, survey.total, schemaLimit)));
-  }
-  return survey.errors;
-}
-
-interface Survey {
-  readonly errors: FieldError[];
-  readonly limits: CostLimits;
-  total: number;
-  /** Expressions of at least a hundredth of what the schema may cost. */
-  readonly dearest: { readonly field: string; readonly cost: number }[];
+/** Type-checks every CEL rule of a schema. `path` is where the schema stands in the CRD. */
+export function checkRulesOfSchema(schema: JsonSchema, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  visit(compileNode(schema), { isRoot: true, path, loose: undefined }, errors);
+  return errors;
 }
 
 interface Place {
@@ -47,37 +23,25 @@ interface Place {
   readonly path: string;
   /** Path of the list or map above whose parts have no identity across updates: below it `oldSelf` means nothing. */
   readonly loose: string | undefined;
-  /** How often it may occur in an object; `undefined` when a list or map above has no limit. */
-  readonly occurrences: number | undefined;
 }
 
-function visit(node: ValidationNode, place: Place, survey: Survey): void {
+function visit(node: ValidationNode, place: Place, errors: FieldError[]): void {
   if (!node.rulesBelow) return;
   const { path } = place;
   const isAtomic = node.type === "object" && node.mapType === "atomic" && !place.isRoot;
-  const factor = mostBelow(node);
-  const occurrences = place.occurrences === undefined || factor === undefined ? undefined : place.occurrences * factor;
   const below = (step: string, isLoose: boolean): Place => ({
     isRoot: false,
     path: `${path}.${step}`,
     loose: place.loose ?? (isLoose ? path : undefined),
-    occurrences,
   });
-  for (const [name, child] of node.properties) visit(child, below(`properties[${name}]`, isAtomic), survey);
-  if (node.additional !== undefined && node.additional !== true) visit(node.additional, below("additionalProperties", isAtomic), survey);
-  if (node.items !== undefined) visit(node.items, below("items", node.listType !== "map"), survey);
-  checkRules(node, place, survey);
+  for (const [name, child] of node.properties) visit(child, below(`properties[${name}]`, isAtomic), errors);
+  if (node.additional !== undefined && node.additional !== true) visit(node.additional, below("additionalProperties", isAtomic), errors);
+  if (node.items !== undefined) visit(node.items, below("items", node.listType !== "map"), errors);
+  checkRules(node, place, errors);
 }
 
-/** How many of its children a value may have of one kind: `undefined` for lists and maps without limit. */
-function mostBelow({ type, additional, source }: ValidationNode): number | undefined {
-  if (type === "array") return source.maxItems;
-  return type === "object" && additional !== undefined ? source.maxProperties : 1;
-}
-
-function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
+function checkRules(node: ValidationNode, place: Place, errors: FieldError[]): void {
   if (node.rules.length === 0) return;
-  const { errors } = survey;
   if (!hasCelType(node)) {
     const why =
       "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
@@ -89,7 +53,6 @@ function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
   environment.registerVariable("self", selfType);
   const plain = environment.clone().registerVariable("oldSelf", selfType);
   const optional = environment.clone().registerVariable("oldSelf", `optional<${selfType}>`);
-  const declaration = survey.limits === "none" ? undefined : declarationOf(node, place.isRoot || node.embedded);
   node.rules.forEach((rule, index) => {
     const at = `${place.path}.x-kubernetes-validations[${index}]`;
     const scope = rule.optionalOldSelf === true ? optional : plain;
@@ -104,7 +67,6 @@ function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
     const verdict = checked(scope, text);
     if (!verdict.ok) add("rule", asGoStruct(rule), `compilation failed: ${verdict.detail}`);
     else if (verdict.type !== "bool" && verdict.type !== "dyn") add("rule", asGoStruct(rule), "cel expression must evaluate to a bool");
-    else weigh(verdict.ast, { field: `${at}.rule`, what: "estimated rule cost", times: timesOf(place, declaration), declaration }, survey);
     if (usesOldSelf && place.loose !== undefined) {
       add("rule", rule.rule, `oldSelf cannot be used on the uncorrelatable portion of the schema within ${place.loose}`);
     }
@@ -116,13 +78,11 @@ function checkRules(node: ValidationNode, place: Place, survey: Survey): void {
     if (!message.ok) add("messageExpression", asGoStruct(rule), `messageExpression compilation failed: ${message.detail}`);
     else if (message.type !== "string" && message.type !== "dyn") {
       add("messageExpression", asGoStruct(rule), "messageExpression must evaluate to a string");
-    } else
-      weigh(message.ast, { field: `${at}.messageExpression`, what: "estimated messageExpression cost", times: 1, declaration }, survey);
+    }
   });
 }
 
-type Checked =
-  { readonly ok: true; readonly type: string | undefined; readonly ast: CelNode } | { readonly ok: false; readonly detail: string };
+type Checked = { readonly ok: true; readonly type: string | undefined } | { readonly ok: false; readonly detail: string };
 
 function checked(environment: Environment, text: string): Checked {
   try {
@@ -130,7 +90,7 @@ function checked(environment: Environment, text: string): Checked {
     const verdict = program.check();
     const broken = brokenPattern(program.ast);
     if (verdict.valid && broken !== undefined) return { ok: false, detail: explain(broken) };
-    if (verdict.valid) return { ok: true, type: verdict.type, ast: program.ast as unknown as CelNode };
+    if (verdict.valid) return { ok: true, type: verdict.type };
     return { ok: false, detail: explain(verdict.error) };
   } catch (error) {
     return { ok: false, detail: explain(error) };
@@ -152,28 +112,6 @@ function brokenPattern(value: unknown): Error | undefined {
     }
   }
   return brokenPattern(node.args);
-}
-
-function timesOf({ occurrences }: Place, declaration: Declaration | undefined): number {
-  return occurrences ?? (declaration === undefined ? 1 : mostOccurrences(declaration));
-}
-
-interface Weighed {
-  readonly field: string;
-  readonly what: string;
-  /** How often it is evaluated for one object. */
-  readonly times: number;
-  readonly declaration: Declaration | undefined;
-}
-
-function weigh(ast: CelNode, { field, what, times, declaration }: Weighed, survey: Survey): void {
-  if (declaration === undefined) return;
-  const cost = estimateCost(ast, declaration) * times;
-  if (survey.limits === "all" && cost > expressionLimit) {
-    survey.errors.push(fieldError("FieldValueForbidden", field, undefined, tooDear(what, cost, expressionLimit)));
-  }
-  survey.total += cost;
-  if (cost >= schemaLimit / 100) survey.dearest.push({ field, cost });
 }
 
 const reasons = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];

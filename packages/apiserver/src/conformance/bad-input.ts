@@ -10,13 +10,6 @@ function secret(name: string, more: JsonObject = {}, metadata: JsonObject = {}):
   return { apiVersion: "v1", kind: "Secret", metadata: { name, ...metadata }, stringData: { key: "a" }, ...more };
 }
 
-function cronJob(schedule: string): JsonObject {
-  const template = { spec: { restartPolicy: "Never", containers: [{ name: "a", image: "b" }] } };
-  return { apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "a" }, spec: { schedule, jobTemplate: { spec: { template } } } };
-}
-
-const jobs = (w: World): string => `/apis/batch/v1/namespaces/${w.namespace}/cronjobs`;
-
 /** A definition of a kind of its own; `names` is both its plural and its group's first label. */
 function definition(names: string, spec: JsonObject): JsonObject {
   return {
@@ -178,35 +171,6 @@ export const badInputCases: readonly ConformanceCase[] = [
       const kept = await w.create(path, body({ at: "9999-12-31T23:59:59Z", every: "1m" }));
       assert.deepEqual(kept["spec"], { at: "9999-12-31T23:59:59Z", every: "1m" });
       await w.ok(w.send("DELETE", `${definitions}/times.times.${conformanceGroup}`));
-    },
-  },
-  ...(
-    [
-      ["* * * * * *", "expected exactly 5 fields, found 6: [* * * * * *]"],
-      ["*/0 * * * *", "step of range should be a positive number: */0"],
-      ["60 * * * *", "end of range (60) above maximum (59): 60"],
-      ["0 0 0 * *", "beginning of range (0) below minimum (1): 0"],
-      ["5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"],
-      ["1-2-3 * * * *", "too many hyphens: 1-2-3"],
-      ["1/2/3 * * * *", "too many slashes: 1/2/3"],
-      ["a * * * *", 'failed to parse int from a: strconv.Atoi: parsing "a": invalid syntax'],
-      ["@sometimes", "unrecognized descriptor: @sometimes"],
-      ["TZ=UTC 0 0 * * *", "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"],
-    ] as const
-  ).map(([schedule, why]): ConformanceCase => ({
-    name: `IN23: the schedule ${schedule} is refused with the reason`,
-    run: async (w) => {
-      const message = `CronJob.batch "a" is invalid: spec.schedule: Invalid value: ${JSON.stringify(schedule)}: ${why}`;
-      await w.refused(w.send("POST", jobs(w), cronJob(schedule)), { status: 422, message, causes: ["spec.schedule"] });
-    },
-  })),
-  {
-    name: "IN23: a schedule that never fires and a very long one are stored",
-    run: async (w) => {
-      const long = Array.from({ length: 3000 }, () => "1").join(",");
-      for (const schedule of ["0 0 30 2 *", "@every 1h", "1,2,3 */5 ? JAN-mar MON", `${long} * * * *`]) {
-        await w.create(jobs(w), cronJob(schedule), { dryRun: "All" });
-      }
     },
   },
   {

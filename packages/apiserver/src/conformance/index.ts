@@ -42,6 +42,6 @@ export const conformanceCases: Readonly<Record<string, readonly ConformanceCase[
   tokens: tokenCases,
   evictions: evictionCases,
   workloads: workloadCases,
-  "bad input": badInputCases,
   policies: policyCases,
+  "bad input": badInputCases,
 };

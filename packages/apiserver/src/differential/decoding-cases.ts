@@ -172,11 +172,6 @@ export const decodingCases: readonly DifferentialCase[] = [
     steps: [{ do: "create", body: { involvedObject: { kind: "Pod", name: "p", namespace: "default" }, reason: "R", message: "M" } }],
   },
   {
-    name: "a PriorityClass with a policy that is none",
-    resource: resource("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", false),
-    steps: [{ do: "create", body: { value: 1, preemptionPolicy: "Bad" } }],
-  },
-  {
     name: "an object of an old version",
     resource: decodings("v1alpha1"),
     steps: [{ do: "create", body: { spec: { a: "1", old: "x" } } }, { do: "get" }, { do: "merge", body: { spec: { old: "y" } } }],

@@ -2,13 +2,11 @@ import { boundCases } from "./bound-cases.ts";
 import { builtinRuleCases } from "./builtin-rule-cases.ts";
 import { builtinCases } from "./builtin-cases.ts";
 import { chartCases } from "./chart-cases.ts";
-import { classCases } from "./class-cases.ts";
 import { costCases } from "./cost-cases.ts";
 import { crdCases } from "./crd-cases.ts";
 import { crdRefusalCases } from "./crd-refusal-cases.ts";
 import { decodingCases } from "./decoding-cases.ts";
 import { mergeCases } from "./merge-cases.ts";
-import { podRuleCases } from "./pod-rule-cases.ts";
 import { podSecurityCases } from "./pod-security-cases.ts";
 import { ruleCases } from "./rule-cases.ts";
 import type { DifferentialCase } from "./run-case.ts";
@@ -26,9 +24,7 @@ export const differentialGroups: Readonly<Record<string, readonly DifferentialCa
   costs: prefixed("a price", costCases),
   decodings: prefixed("reading", decodingCases),
   bounds: prefixed("a", boundCases),
-  classes: prefixed("a", classCases),
   charts: prefixed("a chart's", chartCases),
-  "pod-rules": prefixed("a", podRuleCases),
   "pod-security": prefixed("pod security of a", podSecurityCases),
 };
 

@@ -3,8 +3,6 @@ import type { DifferentialCase, Resource, Step } from "./run-case.ts";
 
 const pod: Resource = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 const deployment: Resource = { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true };
-const cronJob: Resource = { apiVersion: "batch/v1", kind: "CronJob", plural: "cronjobs", namespaced: true };
-const podTemplate: Resource = { apiVersion: "v1", kind: "PodTemplate", plural: "podtemplates", namespaced: true };
 const namespace: Resource = { apiVersion: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 
 const labels = (said: Readonly<Record<string, string>>): Record<string, string> =>
@@ -39,7 +37,6 @@ const sysctls = (...names: readonly string[]): JsonObject => ({
   securityContext: { sysctls: names.map((name) => ({ name, value: "1" })) },
 });
 const probe = (host: string): JsonObject => ({ livenessProbe: { httpGet: { port: 1, host } } });
-const unconfined = "container.apparmor.security.beta.kubernetes.io/c";
 
 /** Pods of which each profile has something to say, or nothing. */
 const pods: readonly Step[] = [
@@ -80,8 +77,6 @@ const pods: readonly Step[] = [
   tried(spec({ securityContext: seccomp("Unconfined") }, container("c", seccomp("Unconfined")), container("d"))),
   tried(spec({ securityContext: seccomp("RuntimeDefault") }, bare("c"))),
   tried(spec({ securityContext: apparmor("Unconfined") }, container("c", apparmor("Unconfined")))),
-  tried(spec({}), { [unconfined]: "unconfined" }),
-  tried(spec({}), { [unconfined]: "runtime/default" }),
   tried(
     spec(
       sysctls(
@@ -125,7 +120,6 @@ const profiles = (["baseline", "restricted"] as const).flatMap((level) =>
 
 const template = (change: JsonObject = {}): JsonObject => ({ metadata: { labels: { a: "b" } }, spec: spec(change, bare("c")) });
 const web = (change: JsonObject = {}): JsonObject => ({ spec: { selector: { matchLabels: { a: "b" } }, template: template(change) } });
-const image = (name: string): Step => ({ do: "strategic", body: { spec: { containers: [{ name: "c", image: name }] } } });
 const label = (said: Readonly<Record<string, string>>): Step => ({
   do: "create",
   body: { metadata: { labels: labels(said) } },
@@ -136,63 +130,10 @@ const label = (said: Readonly<Record<string, string>>): Step => ({
 export const podSecurityCases: readonly DifferentialCase[] = [
   ...profiles,
   {
-    name: "template where pods are refused",
-    resource: deployment,
-    namespaceLabels: labels({ enforce: "restricted", "enforce-version": "v1.24" }),
-    steps: [
-      { do: "create", body: web() },
-      { do: "merge", body: { metadata: { labels: { x: "y" } } } },
-      { do: "merge", subresource: "status", body: { status: { observedGeneration: 1 } } },
-      { do: "replace", body: web({ hostPID: true }) },
-      { do: "merge", subresource: "scale", body: { spec: { replicas: 2 } }, verdictOnly: true },
-    ],
-  },
-  {
-    name: "template where others are warned of",
-    resource: deployment,
-    namespaceLabels: labels({ enforce: "restricted", warn: "baseline" }),
-    steps: [
-      { do: "create", body: web() },
-      { do: "replace", body: web({ hostPID: true }) },
-      { do: "merge", subresource: "scale", body: { spec: { replicas: 2 } }, verdictOnly: true },
-    ],
-  },
-  {
     name: "template where nobody is to be warned",
     resource: deployment,
     namespaceLabels: labels({ enforce: "restricted", warn: "privileged" }),
     steps: [{ do: "create", body: web() }],
-  },
-  {
-    name: "template of a job of a schedule",
-    resource: cronJob,
-    namespaceLabels: labels({ warn: "restricted", "warn-version": "v1.20" }),
-    steps: [
-      { do: "create", body: { spec: { schedule: "@daily", jobTemplate: { spec: { template: template({ restartPolicy: "Never" }) } } } } },
-    ],
-  },
-  {
-    name: "template on its own",
-    resource: podTemplate,
-    namespaceLabels: labels({ audit: "restricted", warn: "baseline" }),
-    steps: [{ do: "create", body: { template: template({ hostIPC: true }) } }],
-  },
-  {
-    name: "pod that is warned of",
-    resource: pod,
-    namespaceLabels: labels({ enforce: "baseline", warn: "restricted" }),
-    steps: [
-      { do: "create", body: { spec: spec({}, bare("c")) } },
-      { do: "merge", body: { metadata: { labels: { x: "y" } } } },
-      image("i:2"),
-      { do: "strategic", subresource: "ephemeralcontainers", body: { spec: { ephemeralContainers: [container("dbg")] } } },
-      {
-        do: "strategic",
-        subresource: "ephemeralcontainers",
-        body: { spec: { ephemeralContainers: [bare("root", { privileged: true })] } },
-      },
-      { do: "merge", subresource: "status", body: { status: { phase: "Running" } } },
-    ],
   },
   {
     name: "namespace with labels of all kinds",
@@ -201,20 +142,8 @@ export const podSecurityCases: readonly DifferentialCase[] = [
       label({ enforce: "nope" }),
       label({ enforce: "" }),
       label({ "enforce-version": "1.2" }),
-      label({ enforce: "bad", warn: "bad", audit: "bad", "audit-version": "v2.0", "warn-version": "x", "enforce-version": "v1.01" }),
       label({ enforce: "baseline", "enforce-version": "v1.99" }),
       label({ nonsense: "baseline" }),
-    ],
-  },
-  {
-    name: "namespace whose labels were wrong before",
-    resource: namespace,
-    steps: [
-      { do: "create", body: {} },
-      { do: "merge", subresource: "status", body: { metadata: { labels: labels({ enforce: "bad", "warn-version": "x" }) } } },
-      { do: "merge", body: { metadata: { labels: { a: "b" } } } },
-      { do: "merge", body: { metadata: { labels: labels({ enforce: "baseline" }) } } },
-      { do: "merge", body: { metadata: { labels: labels({ enforce: "baseline", "warn-version": "latest" }) } } },
     ],
   },
 ];

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "../json.ts";
 export interface Step {
   readonly do: "create" | "replace" | "apply" | "merge" | "json" | "strategic" | "get" | "delete" | "table";
   readonly body?: unknown;
-  readonly subresource?: "status" | "scale" | "approval" | "ephemeralcontainers" | "resize";
+  readonly subresource?: "status" | "scale" | "approval";
   /** Field manager; default `tester`. */
   readonly manager?: string;
   readonly query?: Readonly<Record<string, string>>;

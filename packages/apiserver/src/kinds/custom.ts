@@ -66,7 +66,7 @@ export function validateCrd(crd: JsonObject, old: JsonObject | undefined): reado
   if (unapproved !== undefined) return [unapproved];
   const before = old === undefined ? undefined : schemasOf(old);
   // What was accepted once stays, as long as its schema does.
-  const outcome = compileCrd(crd, (version) => (equalJson(before?.get(version), schemasOf(crd).get(version)) ? "total" : "all"));
+  const outcome = compileCrd(crd, (version) => !equalJson(before?.get(version), schemasOf(crd).get(version)));
   if (old === undefined) return outcome.ok ? checkVersionParts(spec) : outcome.errors;
   // Which versions were stored is known by now, and not read off those that are to be.
   const errors = outcome.ok ? checkVersionParts(spec) : outcome.errors.filter(({ field }) => field !== "status.storedVersions");

@@ -12,12 +12,8 @@ export interface WriteFacts {
   readonly user: ApiUser;
   /** Every stored object of a resource, named as the store does; with a namespace those in it. */
   readonly stored: (resource: string, namespace?: string) => readonly JsonObject[];
-  /** Nothing of the write will stay. */
-  readonly dryRun: boolean;
   /** Reads a request for a certificate. @throws Error for what is none */
   readonly readCertificateRequest: ReadCertificateRequest;
-  /** Tells the writer something, whatever becomes of the write. */
-  readonly warn: (text: string) => void;
 }
 
 /** A subresource through which one part of an object is written. */
@@ -65,8 +61,6 @@ export interface Strategy {
   /** For kinds served in a form other than the stored one. */
   readonly toServed?: (object: JsonObject, apiVersion: string) => JsonObject;
   readonly toStored?: (object: JsonObject) => JsonObject;
-  /** What answers show beyond what objects are, for example that something is null. */
-  readonly shown?: (object: JsonObject) => JsonObject;
 }
 
 /** One kind with all its served versions. */

@@ -64,7 +64,7 @@ function validateNetworks(networks: readonly string[]): readonly FieldError[] {
 }
 
 /** `address/bits`, with as many bits as the family has at most. */
-export function isNetwork(text: string): boolean {
+function isNetwork(text: string): boolean {
   const [address = "", bits = "", ...more] = text.trim().split("/");
   return more.length === 0 && isIP(address) && /^\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(":") ? 128 : 32);
 }

@@ -1,108 +1,54 @@
 import type { JsonObject } from "../json.ts";
+import { refuseLabel } from "../request/names.ts";
 import { objectAt, objectsAt, stringAt } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
-import { refuseLabel } from "../request/names.ts";
-import { between, largestInt32 } from "./number-rules.ts";
-import {
-  validateEnvironment,
-  validateIds,
-  validateKernel,
-  validateNaming,
-  validatePlacement,
-  validateProbes,
-  validateResources,
-  validateVolumes,
-} from "./pod-part-rules.ts";
 import { validatePodUpdate } from "./pod-update-rules.ts";
-import { problemsOfPortName, validatePortNumber } from "./port-rules.ts";
 import { duplicate, invalidValue, required, unsupported } from "./rule-errors.ts";
 
-/** What a pod spec may not say, of a pod as of a template. */
+const policies = ["Always", "OnFailure", "Never"];
+
+/** What a pod spec may not say, of a pod as of a template: containers have names, images and volumes that are there. */
 export function validatePodSpec(spec: JsonObject, at: string): readonly FieldError[] {
-  const errors: FieldError[] = [...validateVolumes(spec, at)];
-  const volumes = new Set(objectsAt(spec, "volumes").map((volume) => volume["name"]));
+  const volumes = objectsAt(spec, "volumes");
+  const errors: FieldError[] = [...refuseNames(volumes, `${at}.volumes`, new Set())];
+  if (objectsAt(spec, "containers").length === 0) errors.push(required(`${at}.containers`));
+  const mountable = new Set(volumes.map((volume) => volume["name"]));
   const seen = new Set<unknown>();
-  const containers = objectsAt(spec, "containers");
-  if (containers.length === 0) errors.push(required(`${at}.containers`));
-  for (const list of ["containers", "initContainers"] as const) {
-    objectsAt(spec, list).forEach((container, index) => {
-      // One by one: there may be more than a call takes arguments.
-      for (const error of validateContainer(container, `${at}.${list}[${index}]`, volumes, seen)) errors.push(error);
+  for (const list of ["containers", "initContainers"]) {
+    const containers = objectsAt(spec, list);
+    // One by one: there may be more than a call takes arguments.
+    for (const error of refuseNames(containers, `${at}.${list}`, seen)) errors.push(error);
+    containers.forEach((container, index) => {
+      for (const error of validateContainer(container, `${at}.${list}[${index}]`, mountable)) errors.push(error);
     });
   }
-  const policies = ["Always", "OnFailure", "Never"];
   const policy = stringAt(spec, "restartPolicy") ?? "";
   if (!policies.includes(policy)) errors.push(unsupported(`${at}.restartPolicy`, policy, policies));
-  if (spec["hostNetwork"] === true) errors.push(...validateHostPorts(containers, `${at}.containers`));
-  errors.push(...between(spec["activeDeadlineSeconds"], `${at}.activeDeadlineSeconds`, 1, largestInt32));
-  return [...errors, ...validateIds(spec, at), ...validateKernel(spec, at), ...validateNaming(spec, at), ...validatePlacement(spec, at)];
-}
-
-/** On the node's network a port is the same inside and outside. */
-function validateHostPorts(containers: readonly JsonObject[], at: string): readonly FieldError[] {
-  return containers.flatMap((container, index) =>
-    objectsAt(container, "ports").flatMap((port, position) =>
-      port["hostPort"] === undefined || port["hostPort"] === port["containerPort"]
-        ? []
-        : [
-            invalidValue(
-              `${at}[${index}].ports[${position}].hostPort`,
-              port["hostPort"],
-              "must match `containerPort` when `hostNetwork` is true",
-            ),
-          ],
-    ),
-  );
-}
-
-function validateContainer(container: JsonObject, at: string, volumes: ReadonlySet<unknown>, seen: Set<unknown>): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  const name = stringAt(container, "name") ?? "";
-  const refusals = refuseLabel(name);
-  if (name === "") errors.push(required(`${at}.name`));
-  else if (refusals.length > 0) errors.push(...refusals.map((why) => invalidValue(`${at}.name`, name, why)));
-  else if (seen.has(name)) errors.push(duplicate(`${at}.name`, name));
-  seen.add(name);
-  const image = stringAt(container, "image") ?? "";
-  if (image === "") errors.push(required(`${at}.image`));
-  else if (image.trim() !== image) errors.push(invalidValue(`${at}.image`, image, "must not have leading or trailing whitespace"));
-  const portNames = new Set<string>();
-  objectsAt(container, "ports").forEach((port, index) => errors.push(...validateContainerPort(port, `${at}.ports[${index}]`, portNames)));
-  for (const error of validateEnvironment(container, at)) errors.push(error);
-  objectsAt(container, "volumeMounts").forEach((mount, index) => {
-    const volume = stringAt(mount, "name") ?? "";
-    if (volume === "") errors.push(required(`${at}.volumeMounts[${index}].name`));
-    else if (!volumes.has(volume)) {
-      errors.push({
-        reason: "FieldValueNotFound",
-        field: `${at}.volumeMounts[${index}].name`,
-        message: `Not found: ${JSON.stringify(volume)}`,
-      });
-    }
-    if ((stringAt(mount, "mountPath") ?? "") === "") errors.push(required(`${at}.volumeMounts[${index}].mountPath`));
-  });
-  const pullPolicies = ["Always", "IfNotPresent", "Never"];
-  const pullPolicy = stringAt(container, "imagePullPolicy") ?? "";
-  if (!pullPolicies.includes(pullPolicy)) errors.push(unsupported(`${at}.imagePullPolicy`, pullPolicy, pullPolicies));
-  return [...errors, ...validateProbes(container, at), ...validateResources(container, at), ...validateIds(container, at)];
-}
-
-function validateContainerPort(port: JsonObject, at: string, names: Set<string>): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  const name = stringAt(port, "name") ?? "";
-  const refusals = name === "" ? [] : problemsOfPortName(name);
-  if (refusals.length > 0) errors.push(...refusals.map((why) => invalidValue(`${at}.name`, name, why)));
-  else if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
-  else if (name !== "") names.add(name);
-  const onNode = port["hostPort"];
-  if (onNode !== undefined && onNode !== 0) errors.push(...validatePortNumber(onNode, `${at}.hostPort`));
-  const number = port["containerPort"];
-  if (number === undefined || number === 0) errors.push(required(`${at}.containerPort`));
-  else errors.push(...validatePortNumber(number, `${at}.containerPort`));
-  const protocols = ["SCTP", "TCP", "UDP"];
-  const protocol = stringAt(port, "protocol") ?? "";
-  if (!protocols.includes(protocol)) errors.push(unsupported(`${at}.protocol`, protocol, protocols));
   return errors;
+}
+
+function refuseNames(named: readonly JsonObject[], at: string, seen: Set<unknown>): readonly FieldError[] {
+  return named.flatMap((one, index) => {
+    const name = stringAt(one, "name") ?? "";
+    const here = `${at}[${index}].name`;
+    const isTwice = seen.has(name);
+    seen.add(name);
+    if (name === "") return [required(here)];
+    return isTwice ? [duplicate(here, name)] : refuseLabel(name).map((why) => invalidValue(here, name, why));
+  });
+}
+
+function validateContainer(container: JsonObject, at: string, volumes: ReadonlySet<unknown>): readonly FieldError[] {
+  const image = stringAt(container, "image") ?? "";
+  return [
+    ...(image === "" ? [required(`${at}.image`)] : []),
+    ...objectsAt(container, "volumeMounts").flatMap((mount, index): readonly FieldError[] => {
+      const volume = stringAt(mount, "name") ?? "";
+      const field = `${at}.volumeMounts[${index}].name`;
+      if (volume === "") return [required(field)];
+      return volumes.has(volume) ? [] : [{ reason: "FieldValueNotFound", field, message: `Not found: ${JSON.stringify(volume)}` }];
+    }),
+  ];
 }
 
 /** What a pod may not say, and what of it may not change. */

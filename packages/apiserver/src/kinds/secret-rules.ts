@@ -3,7 +3,7 @@ import { equalJson, isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { metadataOf, objectAt, stringAt, without } from "../request/json.ts";
 import type { FieldError } from "../schema/index.ts";
-import { invalidValue, required } from "./rule-errors.ts";
+import { required } from "./rule-errors.ts";
 
 /** Of all values of an object together. */
 const maxDataBytes = 1024 * 1024;
@@ -88,30 +88,7 @@ function refuseIncompleteSecret(secret: JsonObject): readonly FieldError[] {
   // One of the two is enough.
   const credentials = ["username", "password"];
   if (type === "kubernetes.io/basic-auth" && credentials.every((key) => data[key] === undefined)) missing.push(...credentials);
-  return [...missing.map((key) => required(`data[${key}]`)), ...refuseDockerConfig(type, data)];
-}
-
-/** Credentials for registries are an object in JSON; what they are is not repeated. */
-function refuseDockerConfig(type: string, data: JsonObject): readonly FieldError[] {
-  if (type !== "kubernetes.io/dockerconfigjson" && type !== "kubernetes.io/dockercfg") return [];
-  const key = requiredKeys[type]?.[0] ?? "";
-  const given = data[key];
-  if (typeof given !== "string") return [];
-  const why = problemOfJsonObject(Buffer.from(given, "base64").toString("utf8"));
-  return why === undefined ? [] : [invalidValue(`data[${key}]`, "<secret contents redacted>", why)];
-}
-
-function problemOfJsonObject(text: string): string | undefined {
-  if (text.trim() === "") return "unexpected end of JSON input";
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own words quote what it read, which is secret.
-    return "it is no JSON; write an object with the credentials of each registry";
-  }
-  const type = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
-  return value === null || isObject(value) ? undefined : `json: cannot unmarshal ${type} into Go value of type map[string]interface {}`;
+  return missing.map((key) => required(`data[${key}]`));
 }
 
 /** The same rules for what is no secret. */

@@ -1,19 +1,21 @@
-import {
-  prepareBinding as preparePolicyBinding,
-  preparePolicy,
-  validateBinding as validatePolicyBinding,
-  validatePolicy,
-} from "../admission/policy/policy-rules.ts";
-import { autoscalerToServed, autoscalerToStored, showAutoscaler } from "./autoscaler-versions.ts";
 import { equalJson } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { metadataOf, objectAt, objectsAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
+import { metadataOf, objectAt, stringAt, stringsAt, withMetadata } from "../request/json.ts";
 import { forbidden } from "../request/status.ts";
 import { prepareCrd, validateCrd } from "./custom.ts";
-import { defaultAutoscaler } from "./defaults/autoscaler.ts";
+import { autoscalerToServed, autoscalerToStored, defaultAutoscaler } from "./defaults/autoscaler.ts";
 import { fill, inside } from "./defaults/fill.ts";
-import { confineAsAnnotated } from "./app-armor.ts";
-import { beginIngress, runAsClassed, validateIngressClass, validateRuntimeClass, validateStorageClass } from "./classes.ts";
+import {
+  beginApiService,
+  beginFlow,
+  defaultApiService,
+  defaultFlowSchema,
+  defaultLimitRange,
+  defaultPolicy,
+  defaultPolicyBinding,
+  defaultPriorityLevel,
+  defaultWebhooks,
+} from "./defaults/kept.ts";
 import { admitNewPod, bePatient, defaultPod, defaultTemplate, qosClassOf } from "./defaults/pod.ts";
 import { addressService, defaultService } from "./defaults/service.ts";
 import {
@@ -35,18 +37,12 @@ import {
 import { eventToCoreApi, eventToNewApi, eventToServed, validateEvent } from "./events.ts";
 import { storedVerbs } from "./kind.ts";
 import type { Strategy, WriteFacts } from "./kind.ts";
-import { restrictToDebugContainers, validateDebugContainers } from "./debug-containers.ts";
-import { defaultLimitRange, validateLimitRange } from "./limit-range-rules.ts";
-import { fillFromLimits, limitRangeResource } from "./limit-ranges.ts";
-import { validateIngress, validateNetworkPolicy } from "./network-rules.ts";
 import { prepareNode, validateNode } from "./node-rules.ts";
 import { prepareBinding, validateBinding, validateRules } from "./permissions.ts";
 import { refuseLabel, refusePathSegment, refuseSubdomain } from "../request/names.ts";
 import { validatePod } from "./pod-rules.ts";
-import { validateQuota, validateQuotaStatus } from "./quota-rules.ts";
-import { restrictToResources, validateResize } from "./resizing.ts";
 import { prepareSecret, validateConfigMap, validateSecret } from "./secret-rules.ts";
-import { validateEndpoints, validateService, validateServiceStatus } from "./service-rules.ts";
+import { validateService } from "./service-rules.ts";
 import {
   beginSigningRequest,
   prepareSigningRequest,
@@ -54,24 +50,8 @@ import {
   validateSigningRequest,
   validateSigningStatus,
 } from "./signing-request.ts";
-import { beginApiService, prepareApiService, validateApiService, validateApiServiceStatus } from "./extension-rules.ts";
-import { beginFlow, prepareFlowSchema, preparePriorityLevel, validateFlowSchema, validatePriorityLevel } from "./flow-rules.ts";
 import { beginClaim, beginVolume } from "./new-volumes.ts";
-import { refuseSecondDefault } from "./priorities.ts";
-import { beginWebhooks, prepareWebhooks, validateWebhooks } from "./webhook-rules.ts";
-import {
-  validateAutoscaler,
-  validateBudget,
-  validateClaim,
-  validateCronJob,
-  validateJob,
-  validateLease,
-  validatePriorityClass,
-  validateStatefulSet,
-  validateVolume,
-  validateWorkload,
-  validateWorkloadStatus,
-} from "./workload-rules.ts";
+import { validateBudget, validateClaim, validateJob, validateStatefulSet, validateWorkload } from "./workload-rules.ts";
 
 const ordinary: Strategy = {
   verbs: storedVerbs,
@@ -107,9 +87,7 @@ const permission: Strategy = { ...ordinary, refuseName: refusePathSegment };
 const webhooks: Strategy = {
   ...workload,
   allowsUnconditionalUpdate: false,
-  prepare: prepareWebhooks,
-  begin: beginWebhooks,
-  validate: validateWebhooks,
+  prepare: defaultWebhooks,
 };
 const role = (namespaced: boolean): Strategy => ({ ...permission, validate: (object) => validateRules(object, namespaced) });
 const binding = (namespaced: boolean): Strategy => ({
@@ -175,13 +153,9 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: defaultPod,
     begin: (pod, old, facts) => (old === undefined ? beginPod(pod, facts) : inside(pod, "spec", bePatient)),
     validate: validatePod,
-    parts: {
-      ephemeralcontainers: { restrict: restrictToDebugContainers, validate: validateDebugContainers },
-      resize: { restrict: restrictToResources, validate: validateResize },
-    },
   },
-  "/resourcequotas": { ...ordinary, answersDeletedObject: true, validate: validateQuota, validateStatus: validateQuotaStatus },
-  "/limitranges": { ...ordinary, prepare: defaultLimitRange, validate: validateLimitRange },
+  "/resourcequotas": { ...ordinary, answersDeletedObject: true },
+  "/limitranges": { ...ordinary, prepare: defaultLimitRange },
   "/services": {
     ...ordinary,
     answersDeletedObject: true,
@@ -190,41 +164,32 @@ const strategies: Readonly<Record<string, Strategy>> = {
     prepare: defaultService,
     begin: (service, old, { stored }) => addressService(service, old, () => stored("/services")),
     validate: validateService,
-    validateStatus: validateServiceStatus,
   },
-  "/endpoints": { ...ordinary, createsOnUpdate: true, prepare: defaultEndpoints, validate: validateEndpoints },
-  "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true, validate: validateLease },
+  "/endpoints": { ...ordinary, createsOnUpdate: true, prepare: defaultEndpoints },
+  "coordination.k8s.io/leases": { ...ordinary, allowsUnconditionalUpdate: false, createsOnUpdate: true },
   "apps/deployments": {
     ...workload,
     generationCountsAnnotations: true,
     prepare: defaultDeployment,
     validate: validateWorkload,
-    validateStatus: validateWorkloadStatus,
   },
   "apps/daemonsets": {
     ...workload,
     prepare: (object, old) => countTemplates(defaultDaemonSet(object), old),
     validate: validateWorkload,
-    validateStatus: validateWorkloadStatus,
   },
   "apps/statefulsets": { ...workload, prepare: defaultStatefulSet, validate: validateStatefulSet },
   "apps/replicasets": {
     ...workload,
     prepare: defaultReplicaSet,
     validate: validateWorkload,
-    validateStatus: validateWorkloadStatus,
   },
-  "networking.k8s.io/ingresses": { ...workload, begin: beginIngress, validate: validateIngress },
-  "networking.k8s.io/ingressclasses": { ...workload, validate: validateIngressClass },
-  "node.k8s.io/runtimeclasses": { ...ordinary, validate: validateRuntimeClass },
-  "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy, validate: validateNetworkPolicy },
+  "networking.k8s.io/ingresses": workload,
+  "networking.k8s.io/ingressclasses": workload,
+  "networking.k8s.io/networkpolicies": { ...workload, prepare: defaultNetworkPolicy },
   "discovery.k8s.io/endpointslices": { ...workload, prepare: defaultEndpointSlice },
-  "admissionregistration.k8s.io/validatingadmissionpolicies": { ...workload, prepare: preparePolicy, validate: validatePolicy },
-  "admissionregistration.k8s.io/validatingadmissionpolicybindings": {
-    ...workload,
-    prepare: preparePolicyBinding,
-    validate: validatePolicyBinding,
-  },
+  "admissionregistration.k8s.io/validatingadmissionpolicies": { ...workload, prepare: defaultPolicy },
+  "admissionregistration.k8s.io/validatingadmissionpolicybindings": { ...workload, prepare: defaultPolicyBinding },
   "admissionregistration.k8s.io/validatingwebhookconfigurations": webhooks,
   "admissionregistration.k8s.io/mutatingwebhookconfigurations": webhooks,
   "apiregistration.k8s.io/apiservices": {
@@ -232,36 +197,28 @@ const strategies: Readonly<Record<string, Strategy>> = {
     allowsUnconditionalUpdate: false,
     statusKeepsMetadata: true,
     refuseName: refusePathSegment,
-    prepare: prepareApiService,
+    prepare: defaultApiService,
     begin: beginApiService,
-    validate: validateApiService,
-    validateStatus: validateApiServiceStatus,
   },
   "flowcontrol.apiserver.k8s.io/flowschemas": {
     ...workload,
-    prepare: prepareFlowSchema,
+    prepare: defaultFlowSchema,
     begin: beginFlow,
-    validate: validateFlowSchema,
   },
   "flowcontrol.apiserver.k8s.io/prioritylevelconfigurations": {
     ...workload,
-    prepare: preparePriorityLevel,
+    prepare: defaultPriorityLevel,
     begin: beginFlow,
-    validate: validatePriorityLevel,
   },
   "scheduling.k8s.io/priorityclasses": {
     ...workload,
     keepsGeneration: true,
     prepare: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
-    begin: (priority, _old, { stored }) => refuseSecondDefault(priority, stored("scheduling.k8s.io/priorityclasses")),
-    validate: validatePriorityClass,
   },
   "autoscaling/horizontalpodautoscalers": {
     ...ordinary,
     prepare: defaultAutoscaler,
-    validate: (autoscaler) => validateAutoscaler(autoscalerToStored(autoscaler)),
     toServed: autoscalerToServed,
-    shown: showAutoscaler,
     toStored: autoscalerToStored,
   },
   "certificates.k8s.io/certificatesigningrequests": {
@@ -274,12 +231,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
     validateStatus: (request, live) => validateSigningStatus(request, live, false),
     parts: { approval: { restrict: restrictApproval, validate: (request, live) => validateSigningStatus(request, live, true) } },
   },
-  "batch/cronjobs": { ...workload, prepare: defaultCronJob, validate: validateCronJob },
-  "apps/controllerrevisions": {
-    ...ordinary,
-    validate: (revision) =>
-      revision["data"] === undefined ? [{ reason: "FieldValueRequired", field: "data", message: "Required value: data is mandatory" }] : [],
-  },
+  "batch/cronjobs": { ...workload, prepare: defaultCronJob },
   "/replicationcontrollers": { ...workload, selectableFields: ["status.replicas"], prepare: defaultReplicationController },
   "/podtemplates": { ...workload, answersDeletedObject: true, prepare: defaultTemplate },
   "/persistentvolumes": {
@@ -287,7 +239,6 @@ const strategies: Readonly<Record<string, Strategy>> = {
     answersDeletedObject: true,
     prepare: defaultVolume,
     begin: beginVolume,
-    validate: validateVolume,
   },
   "/persistentvolumeclaims": {
     ...ordinary,
@@ -300,7 +251,6 @@ const strategies: Readonly<Record<string, Strategy>> = {
     ...ordinary,
     answersDeletedObject: true,
     prepare: (object) => fill(object, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
-    validate: validateStorageClass,
   },
   "storage.k8s.io/csidrivers": { ...ordinary, answersDeletedObject: true, prepare: defaultDriver },
   "storage.k8s.io/csinodes": { ...ordinary, answersDeletedObject: true },
@@ -347,10 +297,8 @@ function countTemplates(set: JsonObject, old: JsonObject | undefined): JsonObjec
   return withMetadata(set, { annotations: { ...objectAt(metadataOf(set), "annotations"), [templateGeneration]: String(count) } });
 }
 
-function beginPod(pod: JsonObject, { stored, warn, now }: WriteFacts): JsonObject {
-  const namespace = stringAt(metadataOf(pod), "namespace") ?? "";
-  const limited = fillFromLimits(pod, stored(limitRangeResource, namespace));
-  const wanted = stringAt(objectAt(limited, "spec"), "priorityClassName") ?? "";
+function beginPod(pod: JsonObject, { stored }: WriteFacts): JsonObject {
+  const wanted = stringAt(objectAt(pod, "spec"), "priorityClassName") ?? "";
   const priority = stored("scheduling.k8s.io/priorityclasses").find((found) =>
     wanted === "" ? found["globalDefault"] === true : metadataOf(found)["name"] === wanted,
   );
@@ -358,42 +306,8 @@ function beginPod(pod: JsonObject, { stored, warn, now }: WriteFacts): JsonObjec
     const name = stringAt(metadataOf(pod), "name") ?? "";
     throw forbidden({ group: "", plural: "pods" }, name, `no PriorityClass with name ${wanted} was found`);
   }
-  refuseOwnPriority(limited, priority);
-  const classed = runAsClassed(admitNewPod(limited, priority), () => stored("node.k8s.io/runtimeclasses"));
-  const admitted = confineAsAnnotated(classed, warn);
-  const isHeld = objectsAt(objectAt(admitted, "spec"), "schedulingGates").length > 0;
-  return {
-    ...admitted,
-    status: { phase: "Pending", ...(isHeld ? { conditions: [heldBack(now)] } : {}), qosClass: qosClassOf(admitted) },
-  };
-}
-
-function heldBack(now: string): JsonObject {
-  return {
-    type: "PodScheduled",
-    status: "False",
-    lastProbeTime: null,
-    lastTransitionTime: now,
-    reason: "SchedulingGated",
-    message: "Scheduling is blocked due to non-empty scheduling gates",
-  };
-}
-
-/** Priorities come from classes: a pod that brings its own must mean the same. */
-function refuseOwnPriority(pod: JsonObject, priority: JsonObject | undefined): void {
-  const spec = objectAt(pod, "spec");
-  const computed = priority?.["value"] ?? 0;
-  const policy = priority?.["preemptionPolicy"] ?? "PreemptLowerPriority";
-  const refuse = (what: string, said: unknown, meant: unknown): Error =>
-    forbidden(
-      { group: "", plural: "pods" },
-      stringAt(metadataOf(pod), "name") ?? "",
-      `the ${what} (${String(said)}) must not be provided in pod spec; priority admission controller computed ${String(meant)} from the given PriorityClass name`,
-    );
-  if (spec["priority"] !== undefined && spec["priority"] !== computed)
-    throw refuse("integer value of priority", spec["priority"], computed);
-  if (spec["preemptionPolicy"] !== undefined && spec["preemptionPolicy"] !== policy)
-    throw refuse("string value of PreemptionPolicy", spec["preemptionPolicy"], policy);
+  const admitted = admitNewPod(pod, priority);
+  return { ...admitted, status: { phase: "Pending", qosClass: qosClassOf(admitted) } };
 }
 
 function beginBudget(budget: JsonObject, old: JsonObject | undefined): JsonObject {

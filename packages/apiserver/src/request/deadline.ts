@@ -1,4 +1,4 @@
-import { StatusError } from "./status.ts";
+import { StatusError } from "./status-error.ts";
 
 /** Longest that one request may work, milliseconds. All others wait meanwhile, for there is one thread. */
 const maxWorkMs = 5000;

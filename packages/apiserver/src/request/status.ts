@@ -1,5 +1,8 @@
 import { quoteGo } from "../go-print.ts";
 import type { JsonObject } from "../json.ts";
+import { StatusError } from "./status-error.ts";
+
+export { StatusError };
 
 /** Why one field was refused, as in a Status's `details.causes`. */
 export interface StatusCause {
@@ -13,36 +16,6 @@ export interface ResourceName {
   readonly group: string;
   /** Plural, as in URLs. */
   readonly plural: string;
-}
-
-/** A refusal of the API: becomes a `Status` object with the reasons and messages that kube-apiserver uses. */
-export class StatusError extends Error {
-  override readonly name = "StatusError";
-  readonly code: number;
-  readonly reason: string;
-  readonly details: JsonObject | undefined;
-  /** The header of this name that goes with the refusal. */
-  warning: string | undefined;
-
-  constructor(code: number, reason: string, message: string, details?: JsonObject) {
-    super(message);
-    this.code = code;
-    this.reason = reason;
-    this.details = details;
-  }
-
-  toStatus(): JsonObject {
-    return {
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message: this.message,
-      ...(this.reason === "" ? {} : { reason: this.reason }),
-      ...(this.details === undefined ? {} : { details: this.details }),
-      code: this.code,
-    };
-  }
 }
 
 /** `secrets` or `leases.coordination.k8s.io`. */

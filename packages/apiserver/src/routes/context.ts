@@ -1,5 +1,4 @@
 import type { Clock, Logger, RandomSource, Timers } from "@talos-operator/ports";
-import type { PolicyGate } from "../admission/policy/gate.ts";
 import type { Authorize, AuthenticateToken } from "../auth/authorize.ts";
 import type { RbacAuthorizer } from "../auth/rbac.ts";
 import type { ServiceAccountTokens } from "../auth/service-account-tokens.ts";
@@ -21,8 +20,6 @@ export interface ApiContext {
   readonly log: Logger | undefined;
   readonly authorize: Authorize;
   readonly rbac: RbacAuthorizer;
-  /** Asked about every write that a client wants. */
-  readonly policies: PolicyGate;
   /** False when somebody else than `rbac` decides; then nobody can list what a user may do. */
   readonly decidesByRbac: boolean;
   readonly authenticateToken: AuthenticateToken | undefined;

@@ -1,4 +1,3 @@
-import { admitDeletion } from "../admission/policy/admit.ts";
 import { admitNamespaceDeletion } from "../admission/namespace-lifecycle.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
@@ -79,7 +78,7 @@ export function parseDeleteOptions(call: ResourceCall): DeleteOptions {
 /** DELETE of one object: gone at once, or marked and left to its finalizers. */
 export function deleteRoute(context: ApiContext, call: ResourceCall): { readonly status: number; readonly body: JsonObject } {
   const options = parseDeleteOptions(call);
-  const outcome = deleteObject(context, call, options, (stored) => admitDeletion(context, call, stored, options.dryRun));
+  const outcome = deleteObject(context, call, options);
   const { kind, version } = call;
   if (!outcome.removed || kind.strategy.answersDeletedObject) {
     // 202 only for those who say it in the oldest way; answering it always would break old clients, as kube-apiserver remarks.
@@ -106,15 +105,13 @@ export function deleteRoute(context: ApiContext, call: ResourceCall): { readonly
 /**
  * Deletes the object a call names, in its stored form.
  *
- * @param admit asked about it after the preconditions; what the server deletes by itself needs nobody's leave
  * @returns the last state, and whether it is gone
- * @throws 403, 404, 409, and what `admit` throws
+ * @throws 403, 404, 409
  */
 export function deleteObject(
   context: ApiContext,
   call: Pick<ResourceCall, "kind" | "namespace" | "name">,
   options: DeleteOptions,
-  admit: (stored: JsonObject) => void = () => undefined,
 ): { readonly removed: boolean; readonly object: JsonObject } {
   const { kind, namespace, name } = call;
   const key = keyOf(namespace, name);
@@ -141,7 +138,6 @@ export function deleteObject(
       `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(metadata["resourceVersion"])}). The object might have been modified`,
     );
   }
-  admit(live);
   const finalizers = finalizersFor(kind.resource, metadata, options.policy);
   const waits = finalizers.length > 0 || kind.resource === "/namespaces";
   const marked = metadata["deletionTimestamp"] !== undefined;

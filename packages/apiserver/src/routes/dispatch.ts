@@ -1,4 +1,3 @@
-import { admitDeletion } from "../admission/policy/admit.ts";
 import { isAllowed } from "../auth/authorize.ts";
 import type { AccessAttributes } from "../auth/authorize.ts";
 import { forbiddenAccess } from "../auth/forbidden-access.ts";
@@ -245,7 +244,7 @@ function deleteCollection(context: ApiContext, call: ResourceCall): ApiAnswer {
   for (const object of page.items) {
     const metadata = metadataOf(object);
     const one = { kind: call.kind, namespace: stringAt(metadata, "namespace") ?? "", name: stringAt(metadata, "name") ?? "" };
-    deleteObject(context, one, options, (stored) => admitDeletion(context, { ...call, ...one }, stored, options.dryRun));
+    deleteObject(context, one, options);
   }
   return { kind: "answer", status: 200, headers: headersOf(call), body: listBody(call, page.items, page.metadata) };
 }
@@ -253,12 +252,8 @@ function deleteCollection(context: ApiContext, call: ResourceCall): ApiAnswer {
 // The list says what its items are; only custom resources say it again each.
 function listBody(call: ResourceCall, items: readonly JsonObject[], metadata: JsonObject): JsonObject {
   const { names, apiVersion } = call.version;
-  const shown = call.kind.custom ? items : items.map((item) => without(shownObject(call, item), "kind", "apiVersion"));
+  const shown = call.kind.custom ? items : items.map((item) => without(item, "kind", "apiVersion"));
   return { kind: names.listKind, apiVersion, metadata, items: shown };
-}
-
-function shownObject({ kind }: ResourceCall, object: JsonObject): JsonObject {
-  return kind.strategy.shown?.(object) ?? object;
 }
 
 /** A Scale in the form that was asked for. */
@@ -287,7 +282,7 @@ function answer(context: ApiContext, call: ResourceCall, status: number, object:
       ? tableOf(context, call, form, [object], { resourceVersion: metadataOf(object)["resourceVersion"] }, true)
       : form.kind === "metadata"
         ? toPartialObjectMetadata(object, form.version)
-        : shownObject(call, object);
+        : object;
   return { kind: "answer", status, headers: headersOf(call), body };
 }
 
@@ -296,11 +291,7 @@ function answerWatch(context: ApiContext, call: ResourceCall): ApiStream {
   const start = prepareWatch(context, call);
   let isFirst = true;
   const shape = (event: ApiWatchEvent): ApiWatchEvent => {
-    if (event.type === "ERROR") return event;
-    if (form.kind === "plain" || form.kind === "aggregated") {
-      const object = event.type === "BOOKMARK" ? event.object : shownObject(call, event.object);
-      return object === event.object ? event : { type: event.type, object };
-    }
+    if (event.type === "ERROR" || form.kind === "plain" || form.kind === "aggregated") return event;
     if (form.kind === "metadata") {
       return { type: event.type, object: toPartialObjectMetadata(event.object, form.version) };
     }

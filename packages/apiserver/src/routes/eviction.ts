@@ -1,4 +1,3 @@
-import { admitByPolicy } from "../admission/policy/admit.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
 import { allowedCondition, covers, isReady, withCondition } from "../kinds/budget.ts";
@@ -30,7 +29,6 @@ export function evictionRoute(context: ApiContext, call: ResourceCall): JsonObje
   const deletion: ResourceCall = { ...call, subresource: "", request: { ...call.request, body: isObject(asked) ? asked : undefined } };
   const options = parseDeleteOptions(deletion);
   const pod = readLive(context, deletion);
-  admitByPolicy(context, call, { operation: "CREATE", object: body, live: undefined, dryRun: options.dryRun });
   if (!isOutsideBudgets(pod)) spendBudget(context, call, pod, options.dryRun);
   deleteObject(context, call, options);
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 };

@@ -1,9 +1,6 @@
 import { metadataWarnings, validateMetadata } from "../admission/metadata.ts";
 import { admitIntoKind, admitIntoNamespace } from "../admission/namespace-lifecycle.ts";
-import { admitByLimits } from "../admission/limits.ts";
-import { admitByPolicy } from "../admission/policy/admit.ts";
 import { admitBySecurity } from "../admission/pod-security/admit.ts";
-import { admitByQuota } from "../admission/quota.ts";
 import { refuseEscalation } from "../auth/escalation.ts";
 import { rbacGroup } from "../auth/rbac.ts";
 import { trackUpdate, withoutManagedFields } from "../apply/index.ts";
@@ -64,7 +61,7 @@ export function finishCreate(
   }
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
-  const facts = factsOf(context, call, now, options.dryRun);
+  const facts = factsOf(context, call, now);
   object = shape(call, object, undefined, facts);
   if (ownership === "track") {
     object = trackUpdate({
@@ -82,11 +79,8 @@ export function finishCreate(
   admitIntoNamespace(context.state, kind, namespace, name);
   admitPermissions(context, call, object, undefined);
   refuseInvalid(call, object, undefined, facts);
-  admitByLimits(context.state, kind, namespace, object, undefined);
-  call.warnings.push(...admitBySecurity(context.state, { kind, subresource: "", namespace, object, live: undefined }));
+  admitBySecurity(context.state, { kind, subresource: "", namespace, object, live: undefined });
   admitSubject(context, call, object, name);
-  admitByPolicy(context, call, { operation: "CREATE", object, live: undefined, dryRun: options.dryRun });
-  admitByQuota(context.state, kind, namespace, object, undefined);
   const key = keyOf(namespace, name);
   if (context.state.get(kind.resource, key) !== undefined) {
     throw alreadyExists(kind, name);
@@ -121,7 +115,7 @@ export function finishUpdate(
   const { kind, version, subresource } = call;
   const now = timestampOf(context.clock.now());
   refuseStale(call, live, next);
-  const facts = factsOf(context, call, now, options.dryRun);
+  const facts = factsOf(context, call, now);
   let object = restrictToSubresource(call, live, keepServerMetadata(live, next), facts);
   // An applied null is a mistake for validation to find; a null in any other body is an absent field.
   version.applyDefaults(object, { keepNulls: ownership === "done" });
@@ -141,13 +135,8 @@ export function finishUpdate(
   object = withGeneration(call, live, object);
   admitPermissions(context, call, object, live);
   refuseInvalid(call, object, live, facts);
-  if (subresource === "") admitByLimits(context.state, kind, call.namespace, object, live);
-  // What a pod asks for anew is looked at as if it were new.
-  if (subresource === "resize") admitByLimits(context.state, kind, call.namespace, object, undefined);
-  call.warnings.push(...admitBySecurity(context.state, { kind, subresource, namespace: call.namespace, object, live }));
+  admitBySecurity(context.state, { kind, subresource, namespace: call.namespace, object, live });
   admitSigning(context, call, object, live);
-  admitByPolicy(context, call, { operation: "UPDATE", object, live, dryRun: options.dryRun });
-  if (subresource === "" || subresource === "resize") admitByQuota(context.state, kind, call.namespace, object, live);
   const key = keyOf(call.namespace, call.name);
   const isFinished = isReadyToGo(object);
   if (options.dryRun) {
@@ -293,11 +282,10 @@ function restrictToSubresource(call: ResourceCall, live: JsonObject, next: JsonO
   return { ...without(next, "status"), ...(live["status"] === undefined ? {} : { status: cloneJson(live["status"]) }) };
 }
 
-function factsOf(context: ApiContext, call: ResourceCall, now: string, dryRun: boolean): WriteFacts {
+function factsOf(context: ApiContext, call: ResourceCall, now: string): WriteFacts {
   const stored: WriteFacts["stored"] = (resource, namespace) =>
     context.state.list(resource, namespace === undefined ? "" : `${namespace}/`).map((entry) => entry.object);
-  const { readCertificateRequest } = context;
-  return { now, user: call.request.user, stored, dryRun, readCertificateRequest, warn: (text) => call.warnings.push(text) };
+  return { now, user: call.request.user, stored, readCertificateRequest: context.readCertificateRequest };
 }
 
 function shape(call: ResourceCall, object: JsonObject, live: JsonObject | undefined, facts: WriteFacts): JsonObject {

@@ -1,5 +1,5 @@
 import { checkRulesOfDefaults } from "../cel/check-defaults.ts";
-import { checkRulesOfSchema, type CostLimits } from "../cel/check-schema.ts";
+import { checkRulesOfSchema } from "../cel/check-schema.ts";
 import { getOwn, isObject, type JsonObject } from "../json.ts";
 import { oldLabel, oldLabelRule } from "../request/names.ts";
 import { fieldError, notSupported } from "./field-error.ts";
@@ -17,9 +17,9 @@ export type CompileOutcome =
  *
  * The CRD is not changed and is kept by reference. Costs milliseconds; compile once per change of the CRD.
  *
- * @param costLimits per version, which limits on the cost of its rules hold; default `none`, for what is stored already
+ * @param isNew per version, whether its schema is new or changed; default: all are stored already
  */
-export function compileCrd(crd: unknown, costLimits: (version: string) => CostLimits = () => "none"): CompileOutcome {
+export function compileCrd(crd: unknown, isNew: (version: string) => boolean = () => false): CompileOutcome {
   const errors: FieldError[] = [];
   const object = asObject(crd);
   const spec = asObject(getOwn(object, "spec"));
@@ -71,10 +71,9 @@ export function compileCrd(crd: unknown, costLimits: (version: string) => CostLi
       return;
     }
     const result = createCompiledVersion({ ...facts, ...readVersion(version, names.kind, group, versions) }, schema);
-    const limits = costLimits(result.version);
-    const rules = checkRulesOfSchema(schema, path, limits);
+    const rules = checkRulesOfSchema(schema, path);
     // What is stored already goes on with the defaults that it has.
-    const broken = rules.length === 0 && limits === "all" ? checkRulesOfDefaults(schema, path) : rules;
+    const broken = rules.length === 0 && isNew(result.version) ? checkRulesOfDefaults(schema, path) : rules;
     if (!shared || index === 0) errors.push(...broken);
     if (broken.length === 0) compiled.set(result.version, result);
   });

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../json.ts";
-import { autoscalerToStored } from "../kinds/autoscaler-versions.ts";
+import { autoscalerToStored } from "../kinds/defaults/autoscaler.ts";
 import { ageOf } from "./age.ts";
 import { age, containerTexts, labelSelectorText, name, none, numberAt, selectorText } from "./cell-texts.ts";
 import type { CellWriter } from "./cell-texts.ts";

@@ -15,9 +15,11 @@ const MIB = 1024 * 1024;
 /** S3's least part but the last. */
 const PART = 5 * MIB;
 
+type Check = (what: string, act: (store: ObjectStore, subject: StoreSubject) => Promise<void>) => void;
+
 /** What every store does, whatever it is made of. */
 export function storeConformance(name: string, open: () => Promise<StoreSubject>): void {
-  const check = (what: string, act: (store: ObjectStore, subject: StoreSubject) => Promise<void>): void => {
+  const check: Check = (what, act) => {
     void test(`${name}: ${what}`, async () => {
       const subject = await open();
       try {
@@ -27,7 +29,13 @@ export function storeConformance(name: string, open: () => Promise<StoreSubject>
       }
     });
   };
+  checkObjects(check);
+  checkLists(check);
+  checkUploads(check);
+  checkKeys(check);
+}
 
+function checkObjects(check: Check): void {
   check("what was put is read back, whole and from any byte on", async (store) => {
     const bytes = pattern(300_000);
     const put = await store.put("a/b/one.json", bytes);
@@ -66,6 +74,16 @@ export function storeConformance(name: string, open: () => Promise<StoreSubject>
     await assert.rejects(store.put("slots/one.json", Uint8Array.of(9), { ifAbsent: true }), (thrown) => isStoreFailure(thrown, "exists"));
   });
 
+  check("what is removed is gone, and its neighbours stay", async (store) => {
+    await store.put("a/b/one", pattern(3));
+    await store.put("a/b/two", pattern(3));
+    assert.deepEqual(await store.remove("a/b/one"), { removed: "gone" });
+    assert.equal(await store.head("a/b/one"), undefined);
+    assert.equal((await store.head("a/b/two"))?.size, 3);
+  });
+}
+
+function checkLists(check: Check): void {
   check("objects are listed by prefix, in the order of their keys, from any key on", async (store) => {
     const keys = ["p/a", "p/a-b", "p/a.d", "p/aa/c", "p/b/1", "p/b/2", "q/a"];
     for (const key of keys) await store.put(key, pattern(3));
@@ -86,6 +104,17 @@ export function storeConformance(name: string, open: () => Promise<StoreSubject>
     );
   });
 
+  check("more objects than a page holds are all listed", async (store) => {
+    const keys = Array.from({ length: 1_105 }, (_, index) => `many/${String(index).padStart(5, "0")}`);
+    for (let at = 0; at < keys.length; at += 50) await Promise.all(keys.slice(at, at + 50).map((key) => store.put(key, Uint8Array.of(1))));
+    assert.deepEqual(
+      (await all(store.list("many/"))).map(({ key }) => key),
+      keys,
+    );
+  });
+}
+
+function checkUploads(check: Check): void {
   check("an upload is there as a whole once it is complete, and not before", async (store) => {
     const upload = await store.createUpload("big/one.zst");
     const [first, second] = [pattern(PART), pattern(1_000).fill(5)];
@@ -116,24 +145,9 @@ export function storeConformance(name: string, open: () => Promise<StoreSubject>
     await assert.rejects(other.complete(), (thrown) => isStoreFailure(thrown));
     assert.equal(await store.head("big/three"), undefined);
   });
+}
 
-  check("what is removed is gone, and its neighbours stay", async (store) => {
-    await store.put("a/b/one", pattern(3));
-    await store.put("a/b/two", pattern(3));
-    assert.deepEqual(await store.remove("a/b/one"), { removed: "gone" });
-    assert.equal(await store.head("a/b/one"), undefined);
-    assert.equal((await store.head("a/b/two"))?.size, 3);
-  });
-
-  check("more objects than a page holds are all listed", async (store) => {
-    const keys = Array.from({ length: 1_105 }, (_, index) => `many/${String(index).padStart(5, "0")}`);
-    for (let at = 0; at < keys.length; at += 50) await Promise.all(keys.slice(at, at + 50).map((key) => store.put(key, Uint8Array.of(1))));
-    assert.deepEqual(
-      (await all(store.list("many/"))).map(({ key }) => key),
-      keys,
-    );
-  });
-
+function checkKeys(check: Check): void {
   for (const key of [
     "",
     "/a",

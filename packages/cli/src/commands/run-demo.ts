@@ -1,4 +1,6 @@
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
+import type { KubeClient } from "@talos-operator/kube-runtime";
+import type { Keys } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { booleanFlag, givenString, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
@@ -10,7 +12,7 @@ import { attendClusters } from "../process/attend.ts";
 import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
 import { openDemoCharts } from "../process/demo-charts.ts";
-import { openDemoStorage } from "../process/demo-storage.ts";
+import { openDemoStorage, type DemoStorageOptions } from "../process/demo-storage.ts";
 import { exampleManifest } from "../process/example.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
@@ -24,7 +26,7 @@ import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { createNodeCheck } from "../process/node-check.ts";
 import { createRecentEvents } from "../process/recent-events.ts";
 import { startProvidedMachines } from "../process/provided-machines.ts";
-import { startSimulatedMachines } from "../process/simulated-machines.ts";
+import { startSimulatedMachines, type SimulatedMachines, type SimulatedMachinesOptions } from "../process/simulated-machines.ts";
 import { startStandalone } from "../process/standalone-process.ts";
 import { readSettings } from "../settings/read-settings.ts";
 
@@ -35,22 +37,9 @@ const DEMO_UPGRADE_MS = 45_000;
 export async function runDemo(flags: FlagValues, context: CommandContext): Promise<void> {
   const begunAt = systemClock.now();
   // Before anything is written: whatever the command line and the environment say wrongly.
-  const compositions = readSettings({}, process.env).values;
-  const listen = readListen(flags, context);
-  const brokenVersion = brokenVersionOf(givenString(flags, "broken-version"));
-  const etcdTrouble = etcdTroubleOf(givenString(flags, "etcd-trouble"));
-  let datacenter: Datacenter | undefined;
-  const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
-  if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
-    throw new CliError(
-      "the manifest holds no object that the demo could wait for",
-      `Put at least one ${[...GOAL_KINDS].join(", ")} into it, or use the apiserver and simulator commands.`,
-    );
-  }
-  const named = machineAddresses(objects);
-  const addresses = simulatedAddresses(flags, named);
+  const asked = readAsked(flags, context);
   // So is this: a second demo must leave the files of the first alone.
-  await requireBindable(addresses);
+  await requireBindable(asked.addresses);
   const folder = openDataFolder(requiredString(flags, "data-dir"));
   const persist = booleanFlag(flags, "persist");
   // A demo that keeps objects locks the folder with its store.
@@ -66,28 +55,18 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   // The service account's RSA key takes a second to find: begun now, it is there when the first cluster asks for it.
   keys.warm();
 
-  const port = numberFlag(flags, "object-storage-port") ?? 0;
-  const onMissing = (why: string): void =>
-    void context.stderr.write(
-      `warning: no S3 endpoint for backups at 127.0.0.1:${port} (${why}); --object-storage-port takes another port\n`,
-    );
-  const storage = port === 0 ? undefined : await openDemoStorage({ folder: persist ? folder : undefined, port, log, onMissing });
-  const chartPort = numberFlag(flags, "chart-repository-port") ?? 0;
-  const onMissingCharts = (why: string): void =>
-    void context.stderr.write(
-      `warning: no repository of charts at 127.0.0.1:${chartPort} (${why}); --chart-repository-port takes another port\n`,
-    );
-  const charts = chartPort === 0 ? undefined : await openDemoCharts({ port: chartPort, keys, onMissing: onMissingCharts });
-
+  const storage = await storageOf(flags, context, { folder: persist ? folder : undefined, log });
+  const charts = await chartsOf(flags, context, keys);
   const addons = openLocalAddons(flags, { runs: folder.file("addon-runs"), log });
+  let datacenter: Datacenter | undefined;
   const standalone = await startStandalone({
     folder,
     persist,
     durability: "process-crash",
-    listen,
+    listen: asked.listen,
     keys,
     log,
-    compositions,
+    compositions: asked.compositions,
     upgradeWithinMs: DEMO_UPGRADE_MS,
     backups: openLocalBackups(flags, {
       runs: folder.file("backup-runs"),
@@ -99,25 +78,10 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     startSurroundings: async (client) => {
       await storage?.tell(client);
       await charts?.tell(client);
-      const talosVersion = requiredString(flags, "talos-version");
-      context.stderr.write(`The Kubernetes API answers; ${addresses.length} machines boot ...\n`);
-      const machines = await startSimulatedMachines({
-        folder: persist ? folder : undefined,
-        addresses,
-        talosVersion,
-        ...(brokenVersion === undefined ? {} : { brokenVersion }),
-        pace: "demo",
-        keys,
-        log,
-      });
+      context.stderr.write(`The Kubernetes API answers; ${asked.addresses.length} machines boot ...\n`);
+      const machines = await startMachines(asked, { client, folder: persist ? folder : undefined, keys, log });
       datacenter = machines.datacenter;
-      const provider = startProvidedMachines({ client, datacenter: machines.datacenter, talosVersion, named, log });
-      return {
-        async close() {
-          await provider.close();
-          await machines.close();
-        },
-      };
+      return machines;
     },
   });
   const started: StartedAs = { words: process.argv.slice(2), environment: process.env, folder: process.cwd() };
@@ -125,7 +89,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   let isStaying = true;
   let wasReady = false;
   try {
-    const applied = await standalone.apply(objects);
+    const applied = await standalone.apply(asked.objects);
     const screen = createScreen(context.stderr, process.env, { most: MOST_ALIKE, kept: context.stdout });
     const attending = attendClusters(
       {
@@ -137,7 +101,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
         screen,
         events: createRecentEvents(standalone.client, begunAt),
         begunAt,
-        addresses,
+        addresses: asked.addresses,
         timeoutSeconds: numberFlag(flags, "timeout"),
         onReady: async () => {
           const files = await writeAllAccessFiles(standalone.client, folder, applied);
@@ -151,7 +115,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
           });
           isStaying = !booleanFlag(flags, "exit-when-ready");
           screen.keep([`Ready after ${seconds(systemClock.now() - begunAt)}.`], hints, isStaying ? ["", "Ctrl-C stops it."] : []);
-          if (etcdTrouble !== undefined && datacenter !== undefined) troubleEtcd(datacenter, etcdTrouble);
+          if (asked.etcdTrouble !== undefined && datacenter !== undefined) troubleEtcd(datacenter, asked.etcdTrouble);
           return isStaying ? "stay" : "leave";
         },
       },
@@ -170,6 +134,84 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   }
   if (isStaying) for (const line of closingHints(started, whatStays(started, folder, persist))) context.stderr.write(`${line}\n`);
   if (!wasReady) throw context.signal.reason;
+}
+
+/** What the command line and the environment ask for. @throws CliError */
+function readAsked(flags: FlagValues, context: CommandContext) {
+  const compositions = readSettings({}, process.env).values;
+  const listen = readListen(flags, context);
+  const brokenVersion = brokenVersionOf(givenString(flags, "broken-version"));
+  const etcdTrouble = etcdTroubleOf(givenString(flags, "etcd-trouble"));
+  const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
+  if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
+    throw new CliError(
+      "the manifest holds no object that the demo could wait for",
+      `Put at least one ${[...GOAL_KINDS].join(", ")} into it, or use the apiserver and simulator commands.`,
+    );
+  }
+  const named = machineAddresses(objects);
+  const addresses = simulatedAddresses(flags, named);
+  return {
+    compositions,
+    listen,
+    talosVersion: requiredString(flags, "talos-version"),
+    brokenVersion,
+    etcdTrouble,
+    objects,
+    named,
+    addresses,
+  };
+}
+
+/** The S3 endpoint for backups; `undefined` where none is asked for, or its port is taken. */
+async function storageOf(
+  flags: FlagValues,
+  context: CommandContext,
+  options: Pick<DemoStorageOptions, "folder" | "log">,
+): ReturnType<typeof openDemoStorage> {
+  const port = numberFlag(flags, "object-storage-port") ?? 0;
+  if (port === 0) return undefined;
+  const onMissing = (why: string): void =>
+    void context.stderr.write(
+      `warning: no S3 endpoint for backups at 127.0.0.1:${port} (${why}); --object-storage-port takes another port\n`,
+    );
+  return openDemoStorage({ ...options, port, onMissing });
+}
+
+/** The repository of charts; `undefined` where none is asked for, or its port is taken. */
+async function chartsOf(flags: FlagValues, context: CommandContext, keys: Keys): ReturnType<typeof openDemoCharts> {
+  const port = numberFlag(flags, "chart-repository-port") ?? 0;
+  if (port === 0) return undefined;
+  const onMissing = (why: string): void =>
+    void context.stderr.write(
+      `warning: no repository of charts at 127.0.0.1:${port} (${why}); --chart-repository-port takes another port\n`,
+    );
+  return openDemoCharts({ port, keys, onMissing });
+}
+
+/** Simulated machines, and what gives them to Machines. */
+async function startMachines(
+  { addresses, named, talosVersion, brokenVersion }: ReturnType<typeof readAsked>,
+  { client, folder, keys, log }: { readonly client: KubeClient } & Pick<SimulatedMachinesOptions, "folder" | "keys" | "log">,
+): Promise<SimulatedMachines> {
+  const machines = await startSimulatedMachines({
+    folder,
+    keys,
+    log,
+    addresses,
+    talosVersion,
+    ...(brokenVersion === undefined ? {} : { brokenVersion }),
+    pace: "demo",
+  });
+  const { datacenter } = machines;
+  const provider = startProvidedMachines({ client, datacenter, talosVersion, named, log });
+  return {
+    datacenter,
+    async close() {
+      await provider.close();
+      await machines.close();
+    },
+  };
 }
 
 /** Machines that are alike are shown up to this many. */

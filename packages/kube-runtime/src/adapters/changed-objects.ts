@@ -1,4 +1,4 @@
-import { forgetPlaces, type KnownJson } from "./shared-parts.ts";
+import { forgetPlaces, type KnownJson } from "./known-json.ts";
 
 /** What is remembered of an object that changes. */
 export interface ChangedObject {

@@ -1,4 +1,4 @@
-import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
+import type { KubeCallOptions, KubeRequest, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import type { KubeList, KubeObject } from "../objects/kube-object.ts";
 import { keyText } from "../objects/kube-object.ts";
 import {
@@ -14,14 +14,11 @@ import {
 } from "../request/build.ts";
 import type { ListPageOptions, WriteOptions } from "../request/call-options.ts";
 import { apiVersionOf, type ObjectKey, type ResourceType } from "../request/resource-type.ts";
+import { type Call, callOptions, givenUp } from "./call.ts";
 import { isNotFound } from "./error-predicates.ts";
 import { type CallSubject, callText, errorOfResponse, isRecord, parseStatus } from "./error-of-response.ts";
 import { KubeApiError } from "./kube-api-error.ts";
-import { callOptions, givenUp } from "./kube-client.ts";
-import type { KubeWatch, ResourceClient, WatchEvent } from "./resource-client.ts";
-import type { SubresourceClient } from "./subresource-client.ts";
-
-type Call = (request: KubeRequest, options: KubeCallOptions, subject: CallSubject) => Promise<KubeResponse>;
+import type { KubeWatch, ResourceClient, SubresourceClient, WatchEvent } from "./resource-client.ts";
 
 /** Typed client of one kind over `call`, which retries and turns bad answers into errors. */
 export function createResourceClient<T extends KubeObject>(type: ResourceType, transport: KubeTransport, call: Call): ResourceClient<T> {

@@ -1,9 +1,9 @@
 import type { KubeCallOptions, KubeRequest, KubeResponse, KubeTransport } from "@talos-operator/ports";
 import type { KubeObject } from "../objects/kube-object.ts";
 import type { ResourceType } from "../request/resource-type.ts";
-import { type CallSubject, callText, errorOfResponse, isRead } from "./error-of-response.ts";
+import { type Call, callOptions, givenUp } from "./call.ts";
+import { errorOfResponse } from "./error-of-response.ts";
 import { createFlowGate } from "./flow-control.ts";
-import { KubeApiError } from "./kube-api-error.ts";
 import { createResourceClient } from "./create-resource-client.ts";
 import type { ResourceClient } from "./resource-client.ts";
 import { type RetryPorts, sendWithRetry } from "./retry.ts";
@@ -32,7 +32,7 @@ export function createKubeClient(transport: KubeTransport, ports?: RetryPorts): 
     await gate?.enter(options.signal);
     return transport.send(request, options);
   };
-  const call = async (request: KubeRequest, options: KubeCallOptions, subject: CallSubject): Promise<KubeResponse> => {
+  const call: Call = async (request, options, subject) => {
     let response: KubeResponse;
     try {
       response = await sendWithRetry(
@@ -52,21 +52,4 @@ export function createKubeClient(transport: KubeTransport, ports?: RetryPorts): 
     resource: <T extends KubeObject>(type: ResourceType) => createResourceClient<T>(type, transport, call),
     send: (request, options = {}) => call(request, options, { verb: request.method.toLowerCase(), plural: request.path, key: "" }),
   };
-}
-
-/** The part of richer options that a transport understands. */
-export function callOptions(options: KubeCallOptions): KubeCallOptions {
-  return {
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-  };
-}
-
-/** Error of a call that got no answer. */
-export function givenUp(thrown: unknown, signal: AbortSignal | undefined, subject: CallSubject): KubeApiError {
-  const call = callText(subject);
-  if (signal?.aborted === true && !(thrown instanceof KubeApiError)) {
-    return new KubeApiError("CANCELED", { call, detail: "the caller gave the call up", cause: thrown });
-  }
-  return KubeApiError.from(thrown, call, isRead(subject));
 }

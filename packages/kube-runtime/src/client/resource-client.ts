@@ -11,7 +11,6 @@ import type {
   WriteOptions,
 } from "../request/call-options.ts";
 import type { ObjectKey, ResourceType } from "../request/resource-type.ts";
-import type { SubresourceClient } from "./subresource-client.ts";
 
 /** Fields that one manager wants to own: part of the object, with its type and name. */
 export type ApplyConfiguration<T extends KubeObject> = DeepPartial<Omit<T, "apiVersion" | "kind" | "metadata">> & {
@@ -71,4 +70,13 @@ export interface ResourceClient<T extends KubeObject> {
   /** The object when the server returned it (it may wait for finalizers), `undefined` when it answered that all is done. */
   delete(key: ObjectKey, options?: DeleteOptions & KubeCallOptions): Promise<T | undefined>;
   deleteCollection(selected: SelectorOptions, options?: DeleteOptions & KubeCallOptions): Promise<void>;
+}
+
+/** Verbs of one subresource, for example `scale` with `autoscaling/v1` Scale. Errors as in `ResourceClient`. */
+export interface SubresourceClient<S extends KubeObject> {
+  get(key: ObjectKey, options?: ReadOptions & KubeCallOptions): Promise<S>;
+  /** With a resourceVersion in the object this is a compare-and-swap; without, it overwrites. */
+  update(key: ObjectKey, object: S, options?: WriteOptions & KubeCallOptions): Promise<S>;
+  patch(key: ObjectKey, patch: Patch, options?: WriteOptions & KubeCallOptions): Promise<S>;
+  apply(key: ObjectKey, object: ApplyConfiguration<S>, options: ApplyOptions & KubeCallOptions): Promise<S>;
 }

@@ -4,6 +4,7 @@ import type { KubeObject } from "../objects/kube-object.ts";
 import { eventType } from "../request/resource-type.ts";
 import { microTime } from "../lease/lease-record.ts";
 import { cutToBytes } from "./cut-to-bytes.ts";
+import { createWriteLine } from "./write-line.ts";
 import type { EventInput, EventRecorder, EventRecorderOptions } from "./types.ts";
 
 interface Series {
@@ -17,7 +18,6 @@ interface Series {
 }
 
 const mostSeries = 4_096;
-const mostQueued = 1_000;
 const callTimeoutMs = 10_000;
 
 /**
@@ -30,38 +30,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const { client, clock, timers, log, seriesIntervalMs = 60_000, seriesEndMs = 360_000 } = options;
   const resource = client.resource(eventType);
   const known = new Map<string, Series>();
-  const queue: (() => Promise<void>)[] = [];
-  let draining: Promise<void> | undefined;
+  const line = createWriteLine(log);
   let created = 0;
-  let dropped = 0;
   let isClosed = false;
-
-  function enqueue(write: () => Promise<void>): void {
-    if (queue.length >= mostQueued) {
-      dropped += 1;
-      return;
-    }
-    queue.push(write);
-    draining ??= drain();
-  }
-
-  async function drain(): Promise<void> {
-    // Let the caller finish first: recording must not begin a call in the middle of a pass.
-    await Promise.resolve();
-    for (let write = queue.shift(); write !== undefined; write = queue.shift()) {
-      try {
-        await write();
-      } catch (err) {
-        dropped += 1;
-        log.debug({ err }, "Event was not written");
-      }
-    }
-    draining = undefined;
-  }
-
-  async function drained(): Promise<void> {
-    for (let current = draining; current !== undefined; current = draining) await current;
-  }
 
   function begin(identity: string, regarding: KubeObject, event: EventInput): void {
     const now = clock.now();
@@ -83,7 +54,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       regarding: referenceTo(regarding),
       ...(event.related === undefined ? {} : { related: referenceTo(event.related) }),
     };
-    enqueue(async () => void (await resource.create(body, { timeoutMs: callTimeoutMs })));
+    line.add(async () => void (await resource.create(body, { timeoutMs: callTimeoutMs })));
   }
 
   function remember(identity: string, series: Series): void {
@@ -110,7 +81,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   function writeSeries(series: Series): void {
     if (series.count === series.writtenCount || series.isQueued) return;
     series.isQueued = true;
-    enqueue(async () => {
+    line.add(async () => {
       series.isQueued = false;
       series.writtenCount = series.count;
       const value = { series: { count: series.count, lastObservedTime: microTime(series.lastAt) } };
@@ -120,11 +91,11 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   return {
     get dropped() {
-      return dropped;
+      return line.dropped;
     },
     record(regarding, event) {
       if (isClosed) {
-        dropped += 1;
+        line.drop();
         return;
       }
       const identity = identityOf(regarding, event);
@@ -137,7 +108,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       }
     },
     async flush() {
-      await drained();
+      await line.drained();
     },
     async close() {
       isClosed = true;
@@ -146,7 +117,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         writeSeries(series);
       }
       known.clear();
-      await drained();
+      await line.drained();
     },
   };
 }

@@ -5,6 +5,7 @@ import type { ResourceClient } from "../client/resource-client.ts";
 import { leaseType } from "../request/resource-type.ts";
 import { createInformer } from "../watch/create-informer.ts";
 import { withDeadline } from "./deadline.ts";
+import { createPause } from "./pause.ts";
 import { type Candidate, isFree, isTerm, type Lease, microTime, newLease, renewed, takenOver } from "./lease-record.ts";
 
 /** What a candidate needs. */
@@ -50,12 +51,7 @@ export async function campaign(options: CampaignOptions, signal: AbortSignal): P
   let expiry: ScheduledTimer | undefined;
   let attempted: string | undefined;
   let failures = 0;
-  let isWoken = false;
-  let endPause: (() => void) | undefined;
-  const wake = (): void => {
-    isWoken = true;
-    endPause?.();
-  };
+  const pause = createPause(timers, end.signal);
 
   const observe = (lease: Lease): void => {
     const version = lease.metadata?.resourceVersion;
@@ -65,7 +61,7 @@ export async function campaign(options: CampaignOptions, signal: AbortSignal): P
     expiry?.cancel();
     expiry = timers.schedule((lease.spec?.leaseDurationSeconds ?? candidate.leaseDurationMs / 1000) * 1000, () => {
       isExpired = true;
-      wake();
+      pause.wake();
     });
     const holder = lease.spec?.holderIdentity ?? "";
     if (holder !== "" && holder !== seenLeader && holder !== candidate.identity) {
@@ -92,23 +88,6 @@ export async function campaign(options: CampaignOptions, signal: AbortSignal): P
       return { lease: await resource.update(takenOver(lease, candidate, sentAt), call), sentAt };
     });
 
-  const pause = (pauseMs: number): Promise<void> =>
-    new Promise((resolve) => {
-      // A change that arrived during the look must not be slept over.
-      if (isWoken || end.signal.aborted) {
-        resolve();
-        return;
-      }
-      const timer = timers.schedule(pauseMs, () => endPause?.());
-      endPause = () => {
-        endPause = undefined;
-        timer.cancel();
-        end.signal.removeEventListener("abort", wake);
-        resolve();
-      };
-      end.signal.addEventListener("abort", wake, { once: true });
-    });
-
   const informer = createInformer<Lease>({
     client,
     type: leaseType,
@@ -119,13 +98,14 @@ export async function campaign(options: CampaignOptions, signal: AbortSignal): P
   });
   informer.subscribe((delta) => {
     if (delta.type !== "deleted") observe(delta.object);
-    if (delta.type === "deleted" || isFree(delta.object)) wake();
+    if (delta.type === "deleted" || isFree(delta.object)) pause.wake();
   });
   let watching: Promise<void> | undefined;
 
   try {
     while (!end.signal.aborted) {
-      isWoken = false;
+      // A change that arrives during the look must not be slept over.
+      pause.forget();
       try {
         const won = await look();
         options.onContact?.();
@@ -143,7 +123,7 @@ export async function campaign(options: CampaignOptions, signal: AbortSignal): P
       // With a live watch every change wakes us; the long look is only a second opinion.
       const isFollowed = failures === 0 && informer.status().phase === "watching";
       const pauseMs = isFollowed ? candidate.leaseDurationMs : options.retryPeriodMs;
-      await pause(pauseMs * (1 + random.fraction() * 0.2));
+      await pause.wait(pauseMs * (1 + random.fraction() * 0.2));
     }
     return undefined;
   } finally {

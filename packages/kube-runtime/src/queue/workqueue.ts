@@ -1,5 +1,6 @@
 import type { ScheduledTimer } from "@talos-operator/ports";
 import { createBackoff } from "./backoff.ts";
+import { createHeldKeys } from "./held-keys.ts";
 import { createReadyLine } from "./ready-line.ts";
 import type { WorkPriority, Workqueue, WorkqueueOptions } from "./types.ts";
 
@@ -39,8 +40,7 @@ export function createWorkqueue(options: WorkqueueOptions): Workqueue {
   let delayed = 0;
   /** Due keys that nobody holds. */
   const ready = createReadyLine(options.groupOf);
-  /** Held keys in the order in which they were handed out. */
-  const held = new Map<string, { readonly since: number; readonly priority: WorkPriority }>();
+  const held = createHeldKeys(clock);
   const takers: ((key: string | undefined) => void)[] = [];
   let isClosed = false;
   let adds = 0;
@@ -94,7 +94,7 @@ export function createWorkqueue(options: WorkqueueOptions): Workqueue {
 
   function hold(key: string, priority: WorkPriority, waitedMs: number): void {
     dates.delete(key);
-    held.set(key, { since: clock.now(), priority });
+    held.hold(key, priority);
     observer?.onTake?.(waitedMs);
   }
 
@@ -107,12 +107,12 @@ export function createWorkqueue(options: WorkqueueOptions): Workqueue {
       retries += 1;
       observer?.onRetry?.();
       const delayMs = backoff.next(key);
-      setDate(key, delayMs, held.get(key)?.priority ?? "normal");
+      setDate(key, delayMs, held.priorityOf(key));
       return delayMs;
     },
     forget: (key) => backoff.reset(key),
     failures: (key) => backoff.count(key),
-    priorityOf: (key) => held.get(key)?.priority ?? "normal",
+    priorityOf: (key) => held.priorityOf(key),
     take() {
       if (isClosed) return Promise.resolve(undefined);
       const next = ready.shift();
@@ -121,26 +121,21 @@ export function createWorkqueue(options: WorkqueueOptions): Workqueue {
       return Promise.resolve(next.key);
     },
     done(key) {
-      const hand = held.get(key);
-      if (hand === undefined) throw new RangeError(`workqueue: "${key}" is done but nobody holds it`);
-      held.delete(key);
-      observer?.onDone?.(ageOf(hand.since));
+      const heldMs = held.release(key);
+      observer?.onDone?.(heldMs);
       const date = dates.get(key);
       if (!isClosed && date !== undefined && isDue(date)) offer(key, date);
     },
     stats() {
       const oldest = ready.oldestSince();
-      const heldMs = [...held.values()].map(({ since }) => ageOf(since));
       return {
         ready: ready.size,
         readyLow: ready.lowSize,
         delayed,
-        processing: held.size,
+        ...held.stats(),
         adds,
         retries,
         oldestReadyMs: oldest === undefined ? 0 : ageOf(oldest),
-        longestHeldMs: heldMs.reduce((longest, ms) => Math.max(longest, ms), 0),
-        totalHeldMs: heldMs.reduce((sum, ms) => sum + ms, 0),
       };
     },
     close() {

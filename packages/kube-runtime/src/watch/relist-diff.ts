@@ -1,5 +1,4 @@
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";
-import type { Listed } from "./step.ts";
 
 /** One change to apply to the cache. */
 export type Change<T> =
@@ -34,6 +33,14 @@ export function changesOfItem<T extends KubeObject>(
     ];
   }
   return held.metadata?.resourceVersion === object.metadata?.resourceVersion ? [] : [{ type: "updated", key, object, previous: held }];
+}
+
+/** Keys as they were listed, the newest first: a chain, since a copy of all keys for each event would be quadratic. */
+export interface Listed {
+  readonly keys: readonly string[];
+  /** False: these were listed and then deleted while the stream still told the beginning. */
+  readonly isThere: boolean;
+  readonly before: Listed | undefined;
 }
 
 /** What the cache holds and a complete list did not bring. */

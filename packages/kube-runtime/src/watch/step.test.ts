@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import type { KubeWatchEvent } from "@talos-operator/ports";
 import type { KubeObject } from "../objects/kube-object.ts";
 import { statusObject } from "../testing/index.ts";
-import type { Change } from "./relist-diff.ts";
-import { type InformerInput, type InformerState, type InformerStep, type Listed, stepInformer } from "./step.ts";
+import type { Change, Listed } from "./relist-diff.ts";
+import { type InformerInput, type InformerState, type InformerStep, stepInformer } from "./step.ts";
 
 const thing = (name: string, resourceVersion: string, uid = `uid-${name}`): KubeObject => ({
   metadata: { name, namespace: "ns", uid, resourceVersion },

@@ -1,7 +1,7 @@
 import type { KubeWatchEvent } from "@talos-operator/ports";
 import { parseStatus } from "../client/error-of-response.ts";
 import { keyOf, type KubeObject } from "../objects/kube-object.ts";
-import { type Change, changesOfItem, changesOfPage, unlisted } from "./relist-diff.ts";
+import { type Change, changesOfItem, changesOfPage, type Listed, unlisted } from "./relist-diff.ts";
 import { compareResourceVersions } from "./resource-version.ts";
 
 /*
@@ -48,14 +48,6 @@ interface ListingState {
   readonly hasChanged: boolean;
   /** As in `WatchingState`, before this list. */
   readonly fruitlessLists: number;
-}
-
-/** Keys as they were listed, the newest first: a chain, since a copy of all keys for each event would be quadratic. */
-export interface Listed {
-  readonly keys: readonly string[];
-  /** False: these were listed and then deleted while the stream still told the beginning. */
-  readonly isThere: boolean;
-  readonly before: Listed | undefined;
 }
 
 /** The cache is complete up to `resourceVersion` and follows. */

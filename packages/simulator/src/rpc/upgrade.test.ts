@@ -3,7 +3,9 @@ import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { isTalosError, resourceKinds } from "@talos-operator/talos/client";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
+import { common, machine, storage } from "@talos-operator/talos/protocol";
 import { instantTimings } from "../node/timings.ts";
+import { talosctlCall } from "../testing/talosctl-call.ts";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";
 
@@ -450,8 +452,14 @@ test("images are listed, removed, and gone with EPHEMERAL", async () => {
   const names = (await admin.imageList("cri")).map(({ name }) => name);
   assert.match(names.join(" "), /^registry\.k8s\.io\/pause:3\.10 registry\.k8s\.io\/pause@(sha256:[0-9a-f]{64}) \1$/);
   assert.match((await admin.imageList("system")).map(({ name }) => name).join(), /kubelet:v/);
-  await admin.imageRemove({ reference: "registry.k8s.io/pause:3.10", store: "cri" });
-  await fails(admin.imageRemove({ reference: "registry.k8s.io/pause:3.10", store: "cri" }), "NOT_FOUND", /not found/);
+  const { method } = machine.ImageService;
+  const removed = {
+    containerd: { driver: common.ContainerDriver.CRI, namespace: common.ContainerdNamespace.NS_CRI },
+    imageRef: "registry.k8s.io/pause:3.10",
+  };
+  const channel = await world.channel(address, "os:admin");
+  await talosctlCall(channel, method.remove, removed);
+  await fails(talosctlCall(channel, method.remove, removed), "NOT_FOUND", /not found/);
   await collect(admin.imagePull({ reference: "registry.k8s.io/pause:3.10", store: "cri" }));
   await admin.reset({ graceful: false, reboot: true, systemPartitions: ["EPHEMERAL"] });
   await world.time.advance(2_000);
@@ -494,6 +502,13 @@ test("a pull is told at once that the registry lacks the image, and names a laye
 });
 
 describe("a machine that was configured and not told to install", () => {
+  async function install(world: TestWorld, image: string, disk: string): Promise<string> {
+    const containerd = { driver: common.ContainerDriver.CRI, namespace: common.ContainerdNamespace.NS_SYSTEM };
+    const request = { containerd, source: { imageName: image }, destination: { disk } };
+    const replies = await talosctlCall(await world.channel(address, "os:admin"), machine.LifecycleService.method.install, request);
+    return replies.map(({ progress }) => progress?.response.value).join("\n");
+  }
+
   async function live(): Promise<TestWorld> {
     const world = await createTestWorld([{ address, talosVersion: "v1.14.0" }]);
     const documents = world.config("controlplane").split("---\n");
@@ -511,21 +526,17 @@ describe("a machine that was configured and not told to install", () => {
     await fails(collect(admin.lifecycleUpgrade({ image: installer("v1.14.1") })), "FAILED_PRECONDITION", /not installed/);
     await fails(admin.upgrade({ image: installer("v1.14.1"), preserve: true }), "FAILED_PRECONDITION", /not installed/);
     await collect(admin.imagePull({ reference: installer("v1.14.1"), store: "system" }));
-    await fails(collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "" })), "INVALID_ARGUMENT", /disk is required/);
-    await fails(collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sdz" })), "INVALID_ARGUMENT", /invalid disk/);
-    await fails(collect(admin.lifecycleInstall({ image: installer("v1.14.2"), disk: "/dev/sda" })), "NODE_FAILED", /not found/);
-    const words = collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sda" }));
+    await fails(install(world, installer("v1.14.1"), ""), "INVALID_ARGUMENT", /disk is required/);
+    await fails(install(world, installer("v1.14.1"), "/dev/sdz"), "INVALID_ARGUMENT", /invalid disk/);
+    await fails(install(world, installer("v1.14.2"), "/dev/sda"), "NODE_FAILED", /not found/);
+    const words = install(world, installer("v1.14.1"), "/dev/sda");
     await world.time.advance(1_000);
-    assert.match((await words).join("\n"), /installation complete/);
+    assert.match(await words, /installation complete[\s\S]*\n0$/);
     assert.deepEqual(slots(world), ["v1.14.0", "v1.14.1", undefined]);
     await admin.reboot();
     await world.time.advance(2_000);
     assert.deepEqual(slots(world), ["v1.14.1", "v1.14.1", undefined]);
-    await fails(
-      collect((await world.client(address, "os:admin")).lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sda" })),
-      "ALREADY_EXISTS",
-      /already installed/,
-    );
+    await fails(install(world, installer("v1.14.1"), "/dev/sda"), "ALREADY_EXISTS", /already installed/);
   });
 
   test("says by exit code that its installer failed, and is not installed", async () => {
@@ -533,13 +544,9 @@ describe("a machine that was configured and not told to install", () => {
     world.datacenter.setReleaseFault("v1.14.1", { installerExitCode: 7 });
     const admin = await world.client(address, "os:admin");
     await collect(admin.imagePull({ reference: installer("v1.14.1"), store: "system" }));
-    const failed = fails(
-      collect(admin.lifecycleInstall({ image: installer("v1.14.1"), disk: "/dev/sda" })),
-      "INSTALL_FAILED",
-      /exit code 7/,
-    );
+    const words = install(world, installer("v1.14.1"), "/dev/sda");
     await world.time.advance(1_000);
-    await failed;
+    assert.match(await words, /\n7$/);
     assert.equal(world.datacenter.machine(address).state.isInstalled, false);
   });
 });
@@ -553,7 +560,7 @@ test("in maintenance mode nobody upgrades: from 1.13 for want of rights, before 
     const anyone = await world.client(address);
     await fails(anyone.upgrade({ image: installer("v1.13.9"), preserve: true }), code, /./);
     await fails(collect(anyone.lifecycleUpgrade({ image: installer("v1.13.9") })), code, /./);
-    await fails(collect(anyone.lifecycleInstall({ image: installer("v1.13.9"), disk: "/dev/sda" })), code, /./);
+    await fails(talosctlCall(await world.channel(address), machine.LifecycleService.method.install, {}), code, /./);
     await fails(collect(anyone.imagePull({ reference: installer("v1.13.9"), store: "system" })), code, /./);
     if (code === "PERMISSION_DENIED") assert.deepEqual(await anyone.imageList("system"), []);
   }
@@ -570,8 +577,11 @@ test("a machine tells its processes, containers, links and files", async () => {
   const world = await worldOf();
   const admin = await world.client(address, "os:admin");
   await world.time.advance(10_000);
+  const channel = await world.channel(address, "os:admin");
+  const { method } = machine.MachineService;
+  const [containers] = await talosctlCall(channel, method.containers, { namespace: "system" });
   assert.deepEqual(
-    (await admin.containers("system")).map(({ id }) => id),
+    containers?.messages[0]?.containers.map(({ id }) => id),
     ["apid", "etcd", "kubelet", "trustd"],
   );
   assert.ok((await admin.processes()).some(({ pid, command }) => pid === 1 && command === "init"));
@@ -583,12 +593,13 @@ test("a machine tells its processes, containers, links and files", async () => {
       ["lo", false],
     ],
   );
-  const usage = await collect(admin.diskUsage({ paths: ["/etc"] }));
-  assert.ok(usage.length === 1 && (usage[0]?.sizeBytes ?? 0) > 0);
-  const archive = gunzipSync(Buffer.concat(await collect(admin.copy("/etc"))));
+  const usage = await talosctlCall(channel, method.diskUsage, { paths: ["/etc"] });
+  assert.ok(usage.length === 1 && Number(usage[0]?.size) > 0);
+  const copied = await talosctlCall(channel, method.copy, { rootPath: "/etc" });
+  const archive = gunzipSync(Buffer.concat(copied.map(({ bytes }) => bytes)));
   assert.equal(archive.length % 512, 0);
   assert.match(archive.toString("latin1"), /os-release\0/);
-  await fails(collect(admin.copy("/nowhere")), "NODE_FAILED", /no such file/);
+  await fails(talosctlCall(channel, method.copy, { rootPath: "/nowhere" }), "NODE_FAILED", /no such file/);
 });
 
 test("etcd is looked after, and disks are wiped that Talos is not on", async () => {
@@ -596,8 +607,9 @@ test("etcd is looked after, and disks are wiped that Talos is not on", async () 
   const admin = await world.client(address, "os:admin");
   await admin.etcdDefragment();
   assert.deepEqual([await admin.etcdAlarmList(), await admin.etcdAlarmDisarm()], [[], []]);
-  await fails(admin.blockDeviceWipe([{ device: "sda" }]), "FAILED_PRECONDITION", /in use/);
-  await fails(admin.blockDeviceWipe([{ device: "sdz" }]), "NOT_FOUND", /not found/);
-  const reader = await world.client(address, "os:reader");
-  await fails(reader.blockDeviceWipe([{ device: "sda" }]), "PERMISSION_DENIED", /not authorized/);
+  const wipe = async (role: string, device: string): Promise<unknown> =>
+    talosctlCall(await world.channel(address, role), storage.StorageService.method.blockDeviceWipe, { devices: [{ device }] });
+  await fails(wipe("os:admin", "sda"), "FAILED_PRECONDITION", /in use/);
+  await fails(wipe("os:admin", "sdz"), "NOT_FOUND", /not found/);
+  await fails(wipe("os:reader", "sda"), "PERMISSION_DENIED", /not authorized/);
 });

@@ -2,7 +2,7 @@ import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/ta
 import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
 import type { TalosClient } from "@talos-operator/talos/client";
 import { createTalosClient } from "@talos-operator/talos/client";
-import type { Keys, TalosCredentials } from "@talos-operator/ports";
+import type { Keys, TalosChannel, TalosCredentials } from "@talos-operator/ports";
 import { createDatacenter } from "../datacenter/datacenter.ts";
 import type { Datacenter, DatacenterOptions } from "../datacenter/types.ts";
 import type { MachineSpec } from "../node/hardware.ts";
@@ -20,6 +20,8 @@ export interface TestWorld {
   config(role: "controlplane" | "worker", change?: Partial<MachineConfigInput>): string;
   /** A client that presents a certificate with this role; `undefined` = maintenance. */
   client(address: string, role?: string): Promise<TalosClient>;
+  /** The same as a channel, for calls that the client does not have. */
+  channel(address: string, role?: string): Promise<TalosChannel>;
   credentials(role: string): Promise<TalosCredentials>;
   apply(address: string, role: "controlplane" | "worker", change?: Partial<MachineConfigInput>): Promise<void>;
 }
@@ -53,6 +55,8 @@ export async function createTestWorld(machines: readonly MachineSpec[], options:
     });
     return { kind: "mutual", ca: secrets.certs.os.certificate, certificate: client.certificate, key: client.key };
   };
+  const channel: TestWorld["channel"] = async (address, role) =>
+    datacenter.dialer().dial({ address }, role === undefined ? { kind: "maintenance" } : await credentials(role));
   await time.advance(0);
   return {
     time,
@@ -61,10 +65,8 @@ export async function createTestWorld(machines: readonly MachineSpec[], options:
     secrets,
     config,
     credentials,
-    async client(address, role) {
-      const given: TalosCredentials = role === undefined ? { kind: "maintenance" } : await credentials(role);
-      return createTalosClient(datacenter.dialer().dial({ address }, given));
-    },
+    client: async (address, role) => createTalosClient(await channel(address, role)),
+    channel,
     async apply(address, role, change) {
       const client = createTalosClient(datacenter.dialer().dial({ address }, { kind: "maintenance" }));
       await client.applyConfiguration({ config: config(role, change), mode: "auto" }, { timeoutMs: 5_000 });

@@ -7,15 +7,7 @@ import type { MachineApiFacts } from "./api-facts.ts";
 /** The first minor of which the fact holds, or the last of which it still holds. */
 const SINCE: readonly (readonly [string, number, (facts: MachineApiFacts) => boolean])[] = [
   ["keeps data over an upgrade", 8, (facts) => !facts.isUpgradeWiping],
-  ["has disk resources", 8, (facts) => facts.hasDiskResources],
-  ["wipes block devices", 9, (facts) => facts.hasBlockDeviceWipe],
-  ["has a version resource", 10, (facts) => facts.hasVersionResource],
-  ["can downgrade etcd", 11, (facts) => facts.hasEtcdDowngrade],
   ["upgrades in steps", 13, (facts) => facts.upgrade === "in-steps"],
-  ["may be read in maintenance mode", 13, (facts) => facts.isMaintenanceReadable],
-  ["takes 32 MiB in maintenance mode", 13, (facts) => facts.maintenanceMessageBytes === 33_554_432],
-  ["never reboots because of an apply", 14, (facts) => !facts.isApplyRebooting],
-  ["has a boot id resource", 14, (facts) => facts.hasBootIdResource],
 ];
 for (const [what, since, holds] of SINCE) {
   test(`Talos ${what} from 1.${since}`, () => {

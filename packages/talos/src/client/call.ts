@@ -35,8 +35,6 @@ export interface Caller {
     defaultTimeoutMs: number,
     options?: CallOptions,
   ): Promise<P>;
-  /** An upload. A failure of `requests` is thrown as it is. */
-  uploadAll<I, O>(method: TalosMethod<I, O>, requests: AsyncIterable<I>, defaultTimeoutMs: number, options?: CallOptions): Promise<O>;
   /** An upload whose reply holds one entry per node: returns the only one. A failure of `requests` is thrown as it is. */
   upload<I, P extends ReplyPart>(
     method: TalosMethod<I, { readonly messages: readonly P[] }>,
@@ -60,15 +58,6 @@ export function createCaller(channel: TalosChannel): Caller {
       throw TalosError.from(thrown, factsOf(method, options));
     }
   };
-  const uploadAll: Caller["uploadAll"] = async (method, requests, defaultTimeoutMs, options) => {
-    const source = watched(requests);
-    try {
-      return await channel.upload(method, source.items, { timeoutMs: defaultTimeoutMs, ...definedOnly(options) });
-    } catch (thrown) {
-      if (source.failure()?.thrown === thrown) throw thrown;
-      throw TalosError.from(thrown, factsOf(method, options));
-    }
-  };
   return {
     channel,
     unary,
@@ -76,10 +65,15 @@ export function createCaller(channel: TalosChannel): Caller {
       const reply = await unary(method, request, defaultTimeoutMs, options);
       return onlyPart(reply.messages, factsOf(method, options));
     },
-    uploadAll,
     async upload(method, requests, defaultTimeoutMs, options) {
-      const reply = await uploadAll(method, requests, defaultTimeoutMs, options);
-      return onlyPart(reply.messages, factsOf(method, options));
+      const source = watched(requests);
+      try {
+        const reply = await channel.upload(method, source.items, { timeoutMs: defaultTimeoutMs, ...definedOnly(options) });
+        return onlyPart(reply.messages, factsOf(method, options));
+      } catch (thrown) {
+        if (source.failure()?.thrown === thrown) throw thrown;
+        throw TalosError.from(thrown, factsOf(method, options));
+      }
     },
     async *stream(method, request, defaultTimeoutMs, options) {
       const facts = factsOf(method, options);

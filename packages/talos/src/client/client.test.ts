@@ -11,7 +11,7 @@ import { createTalosClient } from "./client.ts";
 import type { TalosClient } from "./client.ts";
 import type { CallOptions } from "./call.ts";
 import type { ApplyMode } from "./configuration.ts";
-import { parseMemberId, printMemberId } from "./etcd.ts";
+import { parseMemberId, printMemberId } from "./etcd-member-id.ts";
 import { isTalosError } from "./errors.ts";
 import type { TalosErrorCode } from "./errors.ts";
 import { callFailure, createMemoryChannel } from "./testing/memory-channel.ts";
@@ -103,7 +103,6 @@ describe("version", () => {
 describe("options of a call", () => {
   const all: readonly (readonly [string, (client: TalosClient, options?: CallOptions) => Promise<unknown>])[] = [
     ["version", (client, options) => client.version(options)],
-    ["hostname", (client, options) => client.hostname(options)],
     ["applyConfiguration", (client, options) => client.applyConfiguration({ config: "", mode: "auto" }, options)],
     ["bootstrap", (client, options) => client.bootstrap(options)],
     ["etcdMemberList", (client, options) => client.etcdMemberList({}, options)],
@@ -114,11 +113,9 @@ describe("options of a call", () => {
     ["serviceList", (client, options) => client.serviceList(options)],
     ["reset", (client, options) => client.reset({ graceful: true, reboot: true }, options)],
     ["reboot", (client, options) => client.reboot({}, options)],
-    ["shutdown", (client, options) => client.shutdown({}, options)],
     ["disks", (client, options) => client.disks(options)],
     ["kubeconfig", (client, options) => client.kubeconfig(options)],
     ["logs", (client, options) => collect(client.logs({ id: "etcd" }, options))],
-    ["read", (client, options) => collect(client.read("/etc/os-release", options))],
     ["readText", (client, options) => client.readText("/etc/os-release", options)],
     ["events", (client, options) => collect(client.events({}, options))],
     ["etcdSnapshot", (client, options) => collect(client.etcdSnapshot(options))],
@@ -127,25 +124,15 @@ describe("options of a call", () => {
     ["etcdAlarmList", (client, options) => client.etcdAlarmList(options)],
     ["etcdAlarmDisarm", (client, options) => client.etcdAlarmDisarm(options)],
     ["etcdDefragment", (client, options) => client.etcdDefragment(options)],
-    ["etcdDowngradeValidate", (client, options) => client.etcdDowngradeValidate("3.5", options)],
-    ["etcdDowngradeEnable", (client, options) => client.etcdDowngradeEnable("3.5", options)],
-    ["etcdDowngradeCancel", (client, options) => client.etcdDowngradeCancel(options)],
     ["upgrade", (client, options) => client.upgrade({ image: "x", preserve: true }, options)],
     ["lifecycleUpgrade", (client, options) => collect(client.lifecycleUpgrade({ image: "x" }, options))],
-    ["lifecycleInstall", (client, options) => collect(client.lifecycleInstall({ image: "x", disk: "/dev/sda" }, options))],
     ["rollback", (client, options) => client.rollback(options)],
-    ["imageRemove", (client, options) => client.imageRemove({ reference: "x", store: "cri" }, options)],
-    ["imageVerify", (client, options) => client.imageVerify("x", options)],
     ["serviceControl start", (client, options) => client.serviceControl("ext-x", "start", options)],
     ["serviceControl stop", (client, options) => client.serviceControl("ext-x", "stop", options)],
     ["serviceControl restart", (client, options) => client.serviceControl("kubelet", "restart", options)],
-    ["blockDeviceWipe", (client, options) => client.blockDeviceWipe([], options)],
     ["metaWrite", (client, options) => client.metaWrite(12, "x", options)],
     ["metaDelete", (client, options) => client.metaDelete(12, options)],
-    ["generateClientConfiguration", (client, options) => client.generateClientConfiguration({ lifetimeMs: 1000 }, options)],
     ["clusterHealth", (client, options) => collect(client.clusterHealth({}, options))],
-    ["containers", (client, options) => client.containers("system", options)],
-    ["containerStats", (client, options) => client.containerStats("k8s.io", options)],
     ["logsContainers", (client, options) => client.logsContainers(options)],
     ["memory", (client, options) => client.memory(options)],
     ["mounts", (client, options) => client.mounts(options)],
@@ -155,13 +142,8 @@ describe("options of a call", () => {
     ["processors", (client, options) => client.processors(options)],
     ["diskStats", (client, options) => client.diskStats(options)],
     ["networkDeviceStats", (client, options) => client.networkDeviceStats(options)],
-    ["time", (client, options) => client.time(undefined, options)],
-    ["time of a server", (client, options) => client.time("pool.ntp.org", options)],
     ["dmesg", (client, options) => collect(client.dmesg({}, options))],
     ["list", (client, options) => collect(client.list({ root: "/" }, options))],
-    ["diskUsage", (client, options) => collect(client.diskUsage({ paths: ["/var"] }, options))],
-    ["copy", (client, options) => collect(client.copy("/sys/fs/cgroup", options))],
-    ["packetCapture", (client, options) => collect(client.packetCapture({ interface: "eth0" }, options))],
     ["resources.get", (client, options) => client.resources.get(KIND, "x", options)],
     ["resources.list", (client, options) => client.resources.list(KIND, options)],
     ["resources.watch", (client, options) => collect(client.resources.watch(KIND, {}, options))],
@@ -375,22 +357,16 @@ test("serviceList keeps unknown health apart from bad health", async () => {
   ]);
 });
 
-test("reset, reboot and shutdown send what they are told and give the actor id", async () => {
+test("reset and reboot send what they are told and give the actor id", async () => {
   const { client, channel } = clientOf({
     [`${M}/Reset`]: () => create(machine.ResetResponseSchema, { messages: [{ actorId: "a" }] }),
     [`${M}/Reboot`]: () => create(machine.RebootResponseSchema, { messages: [{ actorId: "b" }] }),
-    [`${M}/Shutdown`]: () => create(machine.ShutdownResponseSchema, { messages: [{ actorId: "c" }] }),
   });
   assert.deepEqual(await client.reset({ graceful: false, reboot: true, wipe: "system-disk", systemPartitions: ["STATE", "EPHEMERAL"] }), {
     actorId: "a",
   });
   assert.deepEqual(await client.reboot({ mode: "powercycle" }), { actorId: "b" });
-  assert.deepEqual(await client.shutdown({ force: true }), { actorId: "c" });
-  const [reset, reboot, shutdown] = channel.calls.map((call) => call.request) as [
-    machine.ResetRequest,
-    machine.RebootRequest,
-    machine.ShutdownRequest,
-  ];
+  const [reset, reboot] = channel.calls.map((call) => call.request) as [machine.ResetRequest, machine.RebootRequest];
   assert.deepEqual(
     [reset.graceful, reset.reboot, reset.mode, reset.systemPartitionsToWipe.map(({ label, wipe }) => [label, wipe]), reset.userDisksToWipe],
     [
@@ -404,7 +380,7 @@ test("reset, reboot and shutdown send what they are told and give the actor id",
       [],
     ],
   );
-  assert.deepEqual([reboot.mode, shutdown.force], [1, true]);
+  assert.equal(reboot.mode, 1);
 });
 
 test("lists disks of the older storage API", async () => {
@@ -451,7 +427,7 @@ describe("byte streams", () => {
 
   test("takes the error inside a chunk for an error", async () => {
     const chunks = [data("ok"), create(common.DataSchema, { metadata: { error: "gone" } })];
-    await rejectsWith(collect(clientOf({ [`${M}/Read`]: () => chunks }).client.read("/x")), "NODE_FAILED");
+    await rejectsWith(clientOf({ [`${M}/Read`]: () => chunks }).client.readText("/x"), "NODE_FAILED");
   });
 });
 

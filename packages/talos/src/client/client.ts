@@ -3,10 +3,6 @@ import type { TalosChannel, TalosTarget } from "@talos-operator/ports";
 import { resourceCalls } from "../resources/resource-calls.ts";
 import type { ResourceCalls } from "../resources/resource-calls.ts";
 import { createCaller } from "./call.ts";
-import { clientConfigurationCalls } from "./client-configuration.ts";
-import type { ClientConfigurationCalls } from "./client-configuration.ts";
-import { containerCalls } from "./containers.ts";
-import type { ContainerCalls } from "./containers.ts";
 import { etcdMaintenanceCalls } from "./etcd-maintenance.ts";
 import type { EtcdMaintenanceCalls } from "./etcd-maintenance.ts";
 import { healthCalls } from "./health.ts";
@@ -15,16 +11,10 @@ import { imageCalls } from "./images.ts";
 import type { ImageCalls } from "./images.ts";
 import { metaCalls } from "./meta.ts";
 import type { MetaCalls } from "./meta.ts";
-import { packetCalls } from "./packets.ts";
-import type { PacketCalls } from "./packets.ts";
-import { socketCalls } from "./sockets.ts";
-import type { SocketCalls } from "./sockets.ts";
 import { systemCalls } from "./system.ts";
 import type { SystemCalls } from "./system.ts";
 import { upgradeCalls } from "./upgrade.ts";
 import type { UpgradeCalls } from "./upgrade.ts";
-import { volumeRemovalCalls } from "./volume-removal.ts";
-import type { VolumeRemovalCalls } from "./volume-removal.ts";
 import { configurationCalls } from "./configuration.ts";
 import type { ConfigurationCalls } from "./configuration.ts";
 import { diskCalls } from "./disks.ts";
@@ -61,17 +51,12 @@ export interface TalosClient
     EventCalls,
     DiskCalls,
     KubeconfigCalls,
-    ClientConfigurationCalls,
-    ContainerCalls,
     EtcdMaintenanceCalls,
     HealthCalls,
     ImageCalls,
     MetaCalls,
-    PacketCalls,
-    SocketCalls,
     SystemCalls,
-    UpgradeCalls,
-    VolumeRemovalCalls {
+    UpgradeCalls {
   readonly target: TalosTarget;
   readonly resources: ResourceCalls;
   /** base64(SHA-256(SubjectPublicKeyInfo)) of the machine on the current connection; `undefined` before the first answer. */
@@ -94,17 +79,12 @@ export function createTalosClient(channel: TalosChannel): TalosClient {
     ...eventCalls(caller),
     ...diskCalls(caller),
     ...kubeconfigCalls(caller),
-    ...clientConfigurationCalls(caller),
-    ...containerCalls(caller),
     ...etcdMaintenanceCalls(caller),
     ...healthCalls(caller),
     ...imageCalls(caller),
     ...metaCalls(caller),
-    ...packetCalls(caller),
-    ...socketCalls(caller),
     ...systemCalls(caller),
     ...upgradeCalls(caller),
-    ...volumeRemovalCalls(caller),
     resources: resourceCalls(caller),
     peerSpki: () => channel.peerSpki(),
     close: () => channel.close(),

@@ -1,11 +1,10 @@
 // Calls that change a machine, apart from configs, etcd and upgrades.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { inspect } from "node:util";
 
 import { create } from "@bufbuild/protobuf";
 
-import { cluster, machine, storage } from "../protocol.ts";
+import { cluster, machine } from "../protocol.ts";
 import { META_KEYS } from "./meta.ts";
 import { callFailure } from "./testing/memory-channel.ts";
 import { clientOf, collect, rejectsWith } from "./testing/with-client.ts";
@@ -22,29 +21,6 @@ test("services are started, stopped and restarted", async () => {
   for (const action of ["start", "stop", "restart"] as const) words.push(await client.serviceControl("ext-x", action));
   assert.deepEqual(words, ["started", "stopped", "restarted"]);
   assert.ok(channel.calls.every((call) => (call.request as machine.ServiceStartRequest).id === "ext-x"));
-});
-
-test("block devices are wiped as told", async () => {
-  const { client, request } = clientOf({
-    "/storage.StorageService/BlockDeviceWipe": () => create(storage.BlockDeviceWipeResponseSchema, { messages: [{}] }),
-  });
-  await client.blockDeviceWipe([
-    { device: "sdb" },
-    { device: "sdc1", method: "zeroes", skipVolumeCheck: true, skipSecondaryCheck: true, dropPartition: true },
-  ]);
-  assert.deepEqual(
-    request<storage.BlockDeviceWipeRequest>().devices.map((one) => [
-      one.device,
-      one.method,
-      one.skipVolumeCheck,
-      one.skipSecondaryCheck,
-      one.dropPartition,
-    ]),
-    [
-      ["sdb", 0, false, false, false],
-      ["sdc1", 1, true, true, true],
-    ],
-  );
 });
 
 test("META is written as text or bytes, and a key that is not set cannot be deleted", async () => {
@@ -64,33 +40,6 @@ test("META is written as text or bytes, and a key that is not set cannot be dele
     ],
   );
   await rejectsWith(client.metaDelete(META_KEYS.user2), "NOT_FOUND");
-});
-
-describe("a client configuration", () => {
-  const KEY = "-----BEGIN ED25519 PRIVATE KEY-----\nc2VjcmV0\n-----END ED25519 PRIVATE KEY-----\n";
-  const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
-  const answering = () =>
-    clientOf({
-      [`${M}/GenerateClientConfiguration`]: () =>
-        create(machine.GenerateClientConfigurationResponseSchema, {
-          messages: [{ ca: bytes("CA"), crt: bytes("CRT"), key: bytes(KEY), talosconfig: bytes(`key: ${KEY}`) }],
-        }),
-    });
-
-  test("is asked for with roles and a lifetime", async () => {
-    const { client, request } = answering();
-    const made = await client.generateClientConfiguration({ roles: ["os:reader"], lifetimeMs: 90_500 });
-    assert.deepEqual([made.ca, made.certificate, made.key, made.talosconfig], ["CA", "CRT", KEY, `key: ${KEY}`]);
-    await client.generateClientConfiguration({ lifetimeMs: 1 });
-    const [first, second] = [0, 1].map((index) => request<machine.GenerateClientConfigurationRequest>(index));
-    assert.deepEqual([first?.roles, first?.crtTtl?.seconds, first?.crtTtl?.nanos], [["os:reader"], 90n, 500_000_000]);
-    assert.deepEqual(second?.roles, ["os:admin"]);
-  });
-
-  test("shows its key to nobody who prints it", async () => {
-    const made = await answering().client.generateClientConfiguration({ lifetimeMs: 1 });
-    for (const printed of [JSON.stringify(made), inspect(made, { depth: 9, showHidden: true })]) assert.doesNotMatch(printed, /c2VjcmV0/);
-  });
 });
 
 describe("the health of a cluster", () => {

@@ -1,4 +1,5 @@
-import type { EtcdMemberId } from "./etcd.ts";
+import { printMemberId } from "./etcd-member-id.ts";
+import type { EtcdMemberId } from "./etcd-member-id.ts";
 
 /**
  * An alarm that a member has raised. `no-space`: the quota is used up; `corrupt`: its data differ from the others'. Alarms belong to the cluster: every member
@@ -23,5 +24,5 @@ const ALARMS: Readonly<Partial<Record<string, EtcdAlarmFacts["alarm"]>>> = { NOS
 export function alarmToldBy(error: string): EtcdAlarmFacts | undefined {
   const [, id = "0", name] = /^\s*(?:memberID:(\d{1,20})\s+)?alarm:(\w{1,32})\s*$/.exec(error) ?? [];
   if (name === undefined || BigInt(id) > MOST_ID) return undefined;
-  return { memberId: BigInt(id).toString(16).padStart(16, "0"), alarm: ALARMS[name] ?? "unknown" };
+  return { memberId: printMemberId(BigInt(id)), alarm: ALARMS[name] ?? "unknown" };
 }

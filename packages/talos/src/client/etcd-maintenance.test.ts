@@ -136,20 +136,4 @@ describe("etcd's housekeeping", () => {
     await client.etcdDefragment();
     assert.equal(channel.calls.length, 1);
   });
-
-  test("validates, enables and cancels a downgrade", async () => {
-    const answer = { messages: [{ clusterDowngrade: { clusterVersion: "3.6.0" } }] };
-    const { client, request } = clientOf({
-      [`${M}/EtcdDowngradeValidate`]: () => create(machine.EtcdDowngradeValidateResponseSchema, answer),
-      [`${M}/EtcdDowngradeEnable`]: () => create(machine.EtcdDowngradeEnableResponseSchema, answer),
-      [`${M}/EtcdDowngradeCancel`]: () => create(machine.EtcdDowngradeCancelResponseSchema, answer),
-    });
-    assert.deepEqual(
-      [await client.etcdDowngradeValidate("3.5"), await client.etcdDowngradeEnable("3.5"), await client.etcdDowngradeCancel()],
-      ["3.6.0", "3.6.0", "3.6.0"],
-    );
-    assert.equal(request<machine.EtcdDowngradeValidateRequest>().version, "3.5");
-    const empty = { [`${M}/EtcdDowngradeCancel`]: () => create(machine.EtcdDowngradeCancelResponseSchema, { messages: [{}] }) };
-    await rejectsWith(clientOf(empty).client.etcdDowngradeCancel(), "MALFORMED_REPLY");
-  });
 });

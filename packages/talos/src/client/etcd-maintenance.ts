@@ -7,8 +7,6 @@ import { DataSchema } from "../gen/common/common_pb.ts";
 import type { Data } from "../gen/common/common_pb.ts";
 import {
   BootstrapRequestSchema,
-  EtcdDowngradeEnableRequestSchema,
-  EtcdDowngradeValidateRequestSchema,
   EtcdMemberAlarm_AlarmType as AlarmType,
   EtcdSnapshotRequestSchema,
   MachineService,
@@ -19,9 +17,8 @@ import { byteStream } from "./byte-stream.ts";
 import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { TalosError } from "./errors.ts";
-import { printMemberId } from "./etcd.ts";
 import type { EtcdAlarmFacts } from "./etcd-alarms.ts";
-import { required } from "./reply.ts";
+import { printMemberId } from "./etcd-member-id.ts";
 
 export interface EtcdMaintenanceCalls {
   /**
@@ -75,16 +72,6 @@ export interface EtcdMaintenanceCalls {
    * @throws TalosError `NODE_FAILED` from a learner; `UNAVAILABLE` when etcd ends in the middle
    */
   etcdDefragment(options?: CallOptions): Promise<void>;
-  /**
-   * Asks whether etcd could go down to `version` (`3.5`); changes nothing. Returns etcd's cluster version. Talos 1.11. Default deadline 10 s.
-   *
-   * @throws TalosError `INVALID_ARGUMENT` unless `version` is MAJOR.MINOR, at least 3.5
-   */
-  etcdDowngradeValidate(version: string, options?: CallOptions): Promise<string>;
-  /** Lets etcd write the older format of `version`. Returns etcd's cluster version. Talos 1.11. Default deadline 30 s. */
-  etcdDowngradeEnable(version: string, options?: CallOptions): Promise<string>;
-  /** Ends a downgrade that has not been completed. Returns etcd's cluster version. Talos 1.11. Default deadline 30 s. */
-  etcdDowngradeCancel(options?: CallOptions): Promise<string>;
 }
 
 const SNAPSHOT = methodOf(MachineService.method.etcdSnapshot);
@@ -93,9 +80,6 @@ const BOOTSTRAP = methodOf(MachineService.method.bootstrap);
 const ALARM_LIST = methodOf(MachineService.method.etcdAlarmList);
 const ALARM_DISARM = methodOf(MachineService.method.etcdAlarmDisarm);
 const DEFRAGMENT = methodOf(MachineService.method.etcdDefragment);
-const DOWNGRADE_VALIDATE = methodOf(MachineService.method.etcdDowngradeValidate);
-const DOWNGRADE_ENABLE = methodOf(MachineService.method.etcdDowngradeEnable);
-const DOWNGRADE_CANCEL = methodOf(MachineService.method.etcdDowngradeCancel);
 
 const HOUR_MS = 3_600_000;
 const DEFRAGMENT_TIMEOUT_MS = 600_000;
@@ -109,11 +93,6 @@ const ALARMS: Readonly<Partial<Record<AlarmType, EtcdAlarmFacts["alarm"]>>> = {
 };
 
 export function etcdMaintenanceCalls(caller: Caller): EtcdMaintenanceCalls {
-  const versionOf = (
-    part: { readonly clusterDowngrade?: { readonly clusterVersion: string } | undefined },
-    method: { readonly path: string },
-    options: CallOptions | undefined,
-  ): string => required(part.clusterDowngrade, "cluster version", caller, method, options).clusterVersion;
   return {
     etcdSnapshot(options) {
       const facts = { node: options?.node ?? caller.channel.target.address, method: SNAPSHOT.path };
@@ -135,17 +114,6 @@ export function etcdMaintenanceCalls(caller: Caller): EtcdMaintenanceCalls {
     },
     async etcdDefragment(options) {
       await caller.one(DEFRAGMENT, create(EmptySchema), DEFRAGMENT_TIMEOUT_MS, options);
-    },
-    async etcdDowngradeValidate(version, options) {
-      const request = create(EtcdDowngradeValidateRequestSchema, { version });
-      return versionOf(await caller.one(DOWNGRADE_VALIDATE, request, READ_TIMEOUT_MS, options), DOWNGRADE_VALIDATE, options);
-    },
-    async etcdDowngradeEnable(version, options) {
-      const request = create(EtcdDowngradeEnableRequestSchema, { version });
-      return versionOf(await caller.one(DOWNGRADE_ENABLE, request, EFFECT_TIMEOUT_MS, options), DOWNGRADE_ENABLE, options);
-    },
-    async etcdDowngradeCancel(options) {
-      return versionOf(await caller.one(DOWNGRADE_CANCEL, create(EmptySchema), EFFECT_TIMEOUT_MS, options), DOWNGRADE_CANCEL, options);
     },
   };
 }

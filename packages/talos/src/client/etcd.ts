@@ -15,9 +15,8 @@ import type { Caller, CallOptions } from "./call.ts";
 import { TalosError } from "./errors.ts";
 import { alarmToldBy } from "./etcd-alarms.ts";
 import type { EtcdAlarmFacts } from "./etcd-alarms.ts";
-
-/** A member id as etcd prints it: 16 lower-case hex digits, the same form as in the resource `EtcdMembers`. */
-export type EtcdMemberId = string;
+import { parseMemberId, printMemberId } from "./etcd-member-id.ts";
+import type { EtcdMemberId } from "./etcd-member-id.ts";
 
 /** A member of the cluster, as etcd lists it. */
 export interface EtcdMemberFacts {
@@ -147,15 +146,4 @@ export function etcdCalls(caller: Caller): EtcdCalls {
       await caller.one(REMOVE_MEMBER, request, EFFECT_TIMEOUT_MS, options);
     },
   };
-}
-
-/** 16 lower-case hex digits. */
-export function printMemberId(id: bigint): EtcdMemberId {
-  return id.toString(16).padStart(16, "0");
-}
-
-/** @throws RangeError unless `id` is 1 to 16 hex digits */
-export function parseMemberId(id: EtcdMemberId): bigint {
-  if (!/^[0-9a-f]{1,16}$/i.test(id)) throw new RangeError(`etcd member id ${JSON.stringify(id)} is not 1 to 16 hex digits`);
-  return BigInt(`0x${id}`);
 }

@@ -1,9 +1,8 @@
 import { create } from "@bufbuild/protobuf";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
 
 import { ContainerDriver } from "../gen/common/common_pb.ts";
 import {
-  CopyRequestSchema,
-  DiskUsageRequestSchema,
   DmesgRequestSchema,
   ListRequest_Type as FileType,
   ListRequestSchema,
@@ -65,51 +64,26 @@ export interface FileFacts {
   readonly error: string;
 }
 
-/** Which files and folders to measure. */
-export interface DiskUsageInput {
-  readonly paths: readonly string[];
-  /** Files too, not only folders. Default false. */
-  readonly all?: boolean;
-  /** Levels that are reported; default 0, the paths themselves. */
-  readonly depth?: number;
-  /** Leaves out what is smaller; default 0. */
-  readonly thresholdBytes?: number;
-}
-
-/** What one file or folder takes. */
-export interface DiskUsageFacts {
-  readonly name: string;
-  readonly relativeName: string;
-  readonly sizeBytes: number;
-  /** Empty when there is none. */
-  readonly error: string;
-}
-
 export interface FileCalls {
   /** The kernel's log as bytes, one formatted line per message. Default deadline 600 s. */
   dmesg(input?: DmesgInput, options?: CallOptions): AsyncIterable<Uint8Array>;
   /** Files below a folder, as they are found. Default deadline 600 s. */
   list(input: ListInput, options?: CallOptions): AsyncIterable<FileFacts>;
-  /** What folders use. Default deadline 600 s. */
-  diskUsage(input: DiskUsageInput, options?: CallOptions): AsyncIterable<DiskUsageFacts>;
-  /** A file or folder as a gzip tar archive, for example `/sys/fs/cgroup`. Needs `os:admin`. Default deadline 600 s. */
-  copy(path: string, options?: CallOptions): AsyncIterable<Uint8Array>;
   /** A service's or container's log as bytes; chunks do not end at lines. Default deadline 600 s. */
   logs(input: LogsInput, options?: CallOptions): AsyncIterable<Uint8Array>;
-  /** A regular file of the machine as chunks. Needs `os:admin`. Default deadline 600 s. `NOT_FOUND` when missing. */
-  read(path: string, options?: CallOptions): AsyncIterable<Uint8Array>;
-  /** A small text file, up to 1 MiB. Needs `os:admin`. Default deadline 10 s. */
+  /** Ids whose logs the machine keeps, for `logs`. Talos 1.7. Default deadline 10 s. */
+  logsContainers(options?: CallOptions): Promise<readonly string[]>;
+  /** A small text file, up to 1 MiB. Needs `os:admin`. Default deadline 10 s. `NOT_FOUND` when missing. */
   readText(path: string, options?: CallOptions): Promise<string>;
   /** Changes with each boot of the machine's kernel. Needs `os:admin`. Default deadline 10 s. */
   bootId(options?: CallOptions): Promise<string>;
 }
 
 const LOGS = methodOf(MachineService.method.logs);
+const LOGS_CONTAINERS = methodOf(MachineService.method.logsContainers);
 const READ = methodOf(MachineService.method.read);
 const DMESG = methodOf(MachineService.method.dmesg);
 const LIST = methodOf(MachineService.method.list);
-const DISK_USAGE = methodOf(MachineService.method.diskUsage);
-const COPY = methodOf(MachineService.method.copy);
 const FILE_TYPES: Readonly<Record<NonNullable<ListInput["types"]>[number], FileType>> = {
   regular: FileType.REGULAR,
   directory: FileType.DIRECTORY,
@@ -135,8 +109,8 @@ export function fileCalls(caller: Caller): FileCalls {
       });
       return byteStream(caller, LOGS, request, options);
     },
-    read(path, options) {
-      return byteStream(caller, READ, create(ReadRequestSchema, { path }), options);
+    async logsContainers(options) {
+      return (await caller.one(LOGS_CONTAINERS, create(EmptySchema), READ_TIMEOUT_MS, options)).ids;
     },
     dmesg(input, options) {
       const request = create(DmesgRequestSchema, { follow: input?.follow ?? false, tail: input?.tail ?? false });
@@ -165,22 +139,6 @@ export function fileCalls(caller: Caller): FileCalls {
           error: file.error,
         };
       }
-    },
-    async *diskUsage(input, options) {
-      const request = create(DiskUsageRequestSchema, {
-        paths: [...input.paths],
-        all: input.all ?? false,
-        recursionDepth: input.depth ?? 0,
-        threshold: BigInt(input.thresholdBytes ?? 0),
-      });
-      const facts = { node: options?.node ?? caller.channel.target.address, method: DISK_USAGE.path };
-      for await (const usage of caller.stream(DISK_USAGE, request, STREAM_TIMEOUT_MS, options)) {
-        refusePartError(usage, facts);
-        yield { name: usage.name, relativeName: usage.relativeName, sizeBytes: Number(usage.size), error: usage.error };
-      }
-    },
-    copy(path, options) {
-      return byteStream(caller, COPY, create(CopyRequestSchema, { rootPath: path }), options);
     },
     readText,
     async bootId(options) {

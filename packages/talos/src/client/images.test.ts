@@ -45,34 +45,6 @@ describe("images from Talos 1.13", () => {
     await rejectsWith(collect(client.imagePull({ reference: "own/image:1", store: "system" })), "UNAVAILABLE");
   });
 
-  test("are brought along in pieces, after the store that they are for", async () => {
-    const { client, request } = clientOf({
-      [`${S}/Import`]: () => create(machine.ImageServiceImportResponseSchema, { name: "own/image:1" }),
-    });
-    const archive = async function* (): AsyncGenerator<Uint8Array> {
-      yield new Uint8Array(300 * 1024).fill(1);
-      yield new Uint8Array(0);
-      yield new Uint8Array([2]);
-    };
-    assert.equal(await client.imageImport({ archive: archive(), store: "cri" }), "own/image:1");
-    assert.deepEqual(
-      request<readonly machine.ImageServiceImportRequest[]>().map(({ request: part }) =>
-        part.case === "imageChunk" ? part.value.bytes.length : part.value?.namespace,
-      ),
-      [2, 256 * 1024, 44 * 1024, 1],
-    );
-  });
-
-  test("an archive that cannot be read is no fault of the machine", async () => {
-    const { client } = clientOf({ [`${S}/Import`]: () => create(machine.ImageServiceImportResponseSchema, { name: "x" }) });
-    const failure = new Error("disk gone");
-    const archive = async function* (): AsyncGenerator<Uint8Array> {
-      yield new Uint8Array(1);
-      throw failure;
-    };
-    await assert.rejects(client.imageImport({ archive: archive(), store: "cri" }), (thrown) => thrown === failure);
-  });
-
   test("a pull that ends without a name is not done", () =>
     rejectsWith(collect(clientOf({ [`${S}/Pull`]: () => [] }).client.imagePull({ reference: "x", store: "cri" })), "UNAVAILABLE"));
 
@@ -83,17 +55,6 @@ describe("images from Talos 1.13", () => {
     const { client, channel } = clientOf({ [`${S}/Pull`]: missing });
     await rejectsWith(collect(client.imagePull({ reference: "x", store: "cri" })), "NOT_FOUND");
     assert.equal(channel.calls.length, 1);
-  });
-
-  test("are removed and verified", async () => {
-    const { client, request } = clientOf({
-      [`${S}/Remove`]: () => ({}),
-      [`${S}/Verify`]: () =>
-        create(machine.ImageServiceVerifyResponseSchema, { verified: true, message: "signed", digestedImageRef: "x@sha256:ab" }),
-    });
-    await client.imageRemove({ reference: "x", store: "system" });
-    assert.equal(request<machine.ImageServiceRemoveRequest>().imageRef, "x");
-    assert.deepEqual(await client.imageVerify("x"), { isVerified: true, message: "signed", reference: "x@sha256:ab" });
   });
 });
 

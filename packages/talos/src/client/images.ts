@@ -1,22 +1,18 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 
-import { ContainerDriver, ContainerdInstanceSchema, ContainerdNamespace as Namespace, DataSchema } from "../gen/common/common_pb.ts";
+import { ContainerDriver, ContainerdNamespace as Namespace } from "../gen/common/common_pb.ts";
 import {
   ImageListRequestSchema,
   ImagePullRequestSchema,
   ImageService,
-  ImageServiceImportRequestSchema,
   ImageServiceListRequestSchema,
   ImageServicePullLayerProgress_Status as LayerStatus,
   ImageServicePullRequestSchema,
-  ImageServiceRemoveRequestSchema,
-  ImageServiceVerifyRequestSchema,
   MachineService,
 } from "../gen/machine/machine_pb.ts";
-import type { ImageServiceImportRequest } from "../gen/machine/machine_pb.ts";
 import { methodOf } from "../method-of.ts";
-import { EFFECT_TIMEOUT_MS, READ_TIMEOUT_MS, refusePartError, STREAM_TIMEOUT_MS } from "./call.ts";
+import { refusePartError, STREAM_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
 import { isTalosError, TalosError } from "./errors.ts";
 import { enumWord } from "./reply.ts";
@@ -47,14 +43,6 @@ export type ImagePullProgress =
     }
   | { readonly kind: "done"; readonly name: string };
 
-/** What the machine's rules say of an image. */
-export interface ImageVerification {
-  readonly isVerified: boolean;
-  readonly message: string;
-  /** The reference with the digest that was verified; empty when it was not. */
-  readonly reference: string;
-}
-
 /**
  * Container images of a machine. Talos 1.13 has a service of its own for them; before, two calls of the machine service do the same.
  * `imageList` and `imagePull` ask the new one first and the old one where it does not exist, which changes nothing on the machine.
@@ -70,29 +58,13 @@ export interface ImageCalls {
    * @throws TalosError `NOT_FOUND` when the registry has no such image
    */
   imagePull(input: { readonly reference: string; readonly store: ImageStore }, options?: CallOptions): AsyncIterable<ImagePullProgress>;
-  /** Talos 1.13. Needs `os:admin`. Default deadline 30 s. `NOT_FOUND` when the store has no such image. */
-  imageRemove(input: { readonly reference: string; readonly store: ImageStore }, options?: CallOptions): Promise<void>;
-  /**
-   * Brings an image to the machine without a registry: the bytes of an OCI or Docker archive, chunks of any size. Talos 1.13. Deadline one hour.
-   * Needs `os:admin`. An error that `archive` throws cancels the call and is thrown as it is.
-   *
-   * @returns the name under which the image is in the store
-   */
-  imageImport(input: { readonly archive: AsyncIterable<Uint8Array>; readonly store: ImageStore }, options?: CallOptions): Promise<string>;
-  /** Whether the machine's verification rules let an image in. Talos 1.13. Default deadline 30 s. */
-  imageVerify(reference: string, options?: CallOptions): Promise<ImageVerification>;
 }
 
 const LIST = methodOf(ImageService.method.list);
 const PULL = methodOf(ImageService.method.pull);
-const REMOVE = methodOf(ImageService.method.remove);
-const IMPORT = methodOf(ImageService.method.import);
-const VERIFY = methodOf(ImageService.method.verify);
 const LEGACY_LIST = methodOf(MachineService.method.imageList);
 const LEGACY_PULL = methodOf(MachineService.method.imagePull);
 
-const IMPORT_TIMEOUT_MS = 3_600_000;
-const IMPORT_CHUNK_BYTES = 256 * 1024;
 const NAMESPACES: Readonly<Record<ImageStore, Namespace>> = { system: Namespace.NS_SYSTEM, cri: Namespace.NS_CRI };
 
 export function imageCalls(caller: Caller): ImageCalls {
@@ -128,18 +100,6 @@ export function imageCalls(caller: Caller): ImageCalls {
       await caller.one(LEGACY_PULL, request, STREAM_TIMEOUT_MS, options);
       yield { kind: "done", name: reference };
     },
-    async imageRemove({ reference, store }, options) {
-      const request = create(ImageServiceRemoveRequestSchema, { ...containerd(store), imageRef: reference });
-      await caller.unary(REMOVE, request, EFFECT_TIMEOUT_MS, options);
-    },
-    async imageImport({ archive, store }, options) {
-      return (await caller.uploadAll(IMPORT, importOf(archive, store), IMPORT_TIMEOUT_MS, options)).name;
-    },
-    async imageVerify(reference, options) {
-      const request = create(ImageServiceVerifyRequestSchema, { imageRef: reference });
-      const { verified, message, digestedImageRef } = await caller.unary(VERIFY, request, READ_TIMEOUT_MS * 3, options);
-      return { isVerified: verified, message, reference: digestedImageRef };
-    },
   };
 }
 
@@ -169,22 +129,6 @@ async function* pulled(
   if (isDone) return;
   const facts = { node: options?.node ?? caller.channel.target.address, method: PULL.path };
   throw new TalosError("UNAVAILABLE", facts, "the stream ended without the name of the image: it may not be complete");
-}
-
-/** Which store first, then the archive in pieces that no limit on messages refuses. */
-async function* importOf(
-  archive: AsyncIterable<Uint8Array>,
-  store: ImageStore,
-): AsyncGenerator<ImageServiceImportRequest, void, undefined> {
-  yield create(ImageServiceImportRequestSchema, {
-    request: { case: "containerd", value: create(ContainerdInstanceSchema, containerd(store).containerd) },
-  });
-  for await (const bytes of archive) {
-    for (let at = 0; at < bytes.length; at += IMPORT_CHUNK_BYTES) {
-      const chunk = create(DataSchema, { bytes: bytes.subarray(at, at + IMPORT_CHUNK_BYTES) });
-      yield create(ImageServiceImportRequestSchema, { request: { case: "imageChunk", value: chunk } });
-    }
-  }
 }
 
 /** Both stores are seen through the CRI driver: the other one refuses the store `cri` (`machine.ImageService`, Talos 1.13). */

@@ -6,7 +6,6 @@ import {
   RebootRequestSchema,
   ResetRequest_WipeMode as WipeModeProtocol,
   ResetRequestSchema,
-  ShutdownRequestSchema,
 } from "../gen/machine/machine_pb.ts";
 import { methodOf } from "../method-of.ts";
 import { EFFECT_TIMEOUT_MS } from "./call.ts";
@@ -39,13 +38,10 @@ export interface LifecycleCalls {
   reset(input: ResetInput, options?: CallOptions): Promise<AcceptedSequence>;
   /** Default deadline 30 s. `FAILED_PRECONDITION` in container mode. */
   reboot(input?: { readonly mode?: RebootMode }, options?: CallOptions): Promise<AcceptedSequence>;
-  /** Default deadline 30 s. `force` skips cordon and drain. `FAILED_PRECONDITION` in container mode. */
-  shutdown(input?: { readonly force?: boolean }, options?: CallOptions): Promise<AcceptedSequence>;
 }
 
 const RESET = methodOf(MachineService.method.reset);
 const REBOOT = methodOf(MachineService.method.reboot);
-const SHUTDOWN = methodOf(MachineService.method.shutdown);
 
 const REBOOT_MODES: Readonly<Record<RebootMode, RebootModeProtocol>> = {
   default: RebootModeProtocol.DEFAULT,
@@ -75,11 +71,6 @@ export function lifecycleCalls(caller: Caller): LifecycleCalls {
     async reboot(input, options) {
       const request = create(RebootRequestSchema, { mode: REBOOT_MODES[input?.mode ?? "default"] });
       const { actorId } = await caller.one(REBOOT, request, EFFECT_TIMEOUT_MS, options);
-      return { actorId };
-    },
-    async shutdown(input, options) {
-      const request = create(ShutdownRequestSchema, { force: input?.force ?? false });
-      const { actorId } = await caller.one(SHUTDOWN, request, EFFECT_TIMEOUT_MS, options);
       return { actorId };
     },
   };

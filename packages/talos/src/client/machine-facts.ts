@@ -29,12 +29,9 @@ export interface MachineFactsCalls {
    * @see machine.MachineService/Version
    */
   version(options?: CallOptions): Promise<VersionFacts>;
-  /** Default deadline 10 s. */
-  hostname(options?: CallOptions): Promise<string>;
 }
 
 const VERSION = methodOf(MachineService.method.version);
-const HOSTNAME = methodOf(MachineService.method.hostname);
 
 export function machineFactsCalls(caller: Caller): MachineFactsCalls {
   return {
@@ -54,9 +51,6 @@ export function machineFactsCalls(caller: Caller): MachineFactsCalls {
         platform: platform === undefined ? undefined : { name: platform.name, mode: platform.mode },
         isRbacEnabled: features?.rbac,
       };
-    },
-    async hostname(options) {
-      return (await caller.one(HOSTNAME, create(EmptySchema), READ_TIMEOUT_MS, options)).hostname;
     },
   };
 }

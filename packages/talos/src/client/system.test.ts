@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 
-import { inspect, machine, time } from "../protocol.ts";
+import { machine } from "../protocol.ts";
 import type { TalosClient } from "./client.ts";
 import { clientOf, collect, rejectsWith } from "./testing/with-client.ts";
 
@@ -138,123 +137,6 @@ const LOOKS: readonly Look[] = [
     ],
   },
   {
-    name: "the clock",
-    path: "/time.TimeService/Time",
-    reply: create(time.TimeResponseSchema, {
-      messages: [
-        { server: "time.cloudflare.com", localtime: timestampFromMs(1_795_224_785_001), remotetime: timestampFromMs(1_795_224_785_000) },
-      ],
-    }),
-    look: (client) => client.time(),
-    want: { server: "time.cloudflare.com", localAt: 1_795_224_785_001, remoteAt: 1_795_224_785_000 },
-  },
-  {
-    name: "containers",
-    path: `${M}/Containers`,
-    reply: create(machine.ContainersResponseSchema, {
-      messages: [{ containers: [{ namespace: "system", id: "apid", name: "apid", image: "x", pid: 7, status: "RUNNING", uid: "u" }] }],
-    }),
-    look: (client) => client.containers("system"),
-    want: [{ namespace: "system", id: "apid", name: "apid", podId: "", image: "x", pid: 7, status: "RUNNING" }],
-  },
-  {
-    name: "what containers use",
-    path: `${M}/Stats`,
-    reply: create(machine.StatsResponseSchema, {
-      messages: [{ stats: [{ namespace: "k8s.io", id: "a/b", podId: "a/b", name: "c", memoryUsage: 9n, cpuUsage: 2n ** 60n }] }],
-    }),
-    look: (client) => client.containerStats("k8s.io"),
-    want: [{ namespace: "k8s.io", id: "a/b", podId: "a/b", name: "c", memoryBytes: 9, cpuNanoseconds: 2n ** 60n }],
-  },
-  {
-    name: "frequencies of processors, which the kernel counts in kHz",
-    path: `${M}/CPUFreqStats`,
-    reply: create(machine.CPUFreqStatsResponseSchema, {
-      messages: [
-        {
-          cpuFreqStats: [{ currentFrequency: 2_400_000n, minimumFrequency: 800_000n, maximumFrequency: 3_000_000n, governor: "powersave" }],
-        },
-      ],
-    }),
-    look: (client) => client.processorFrequencies(),
-    want: [{ currentHz: 2.4e9, minimumHz: 8e8, maximumHz: 3e9, governor: "powersave" }],
-  },
-  {
-    name: "how full a file system is",
-    path: "/machine.StorageService/Statfs",
-    reply: create(machine.StorageServiceStatfsResponseSchema, {
-      size: 100n,
-      used: 40n,
-      available: 60n,
-      inodes: 9n,
-      inodesUsed: 2n,
-      inodesFree: 7n,
-    }),
-    look: (client) => client.fileSystemUsage("/var"),
-    want: { sizeBytes: 100, usedBytes: 40, availableBytes: 60, inodes: 9, inodesUsed: 2, inodesFree: 7 },
-  },
-  {
-    name: "what its controllers read and write",
-    path: "/inspect.InspectService/ControllerRuntimeDependencies",
-    reply: create(inspect.ControllerRuntimeDependenciesResponseSchema, {
-      messages: [
-        { edges: [{ controllerName: "a.B", edgeType: 3, resourceNamespace: "network", resourceType: "Links", resourceId: "eth0" }] },
-      ],
-    }),
-    look: (client) => client.controllerDependencies(),
-    want: [{ controller: "a.B", kind: "output-shared", resourceNamespace: "network", resourceType: "Links", resourceId: "eth0" }],
-  },
-  {
-    name: "its open sockets",
-    path: `${M}/Netstat`,
-    reply: create(machine.NetstatResponseSchema, {
-      messages: [
-        {
-          connectrecord: [
-            {
-              l4proto: "tcp",
-              localip: "::",
-              localport: 50_000,
-              remoteip: "::",
-              state: 10,
-              txqueue: 1n,
-              rxqueue: 2n,
-              process: { pid: 7, name: "apid" },
-            },
-            { l4proto: "udp", localip: "10.5.0.2", localport: 9, remoteip: "10.5.0.3", remoteport: 53, state: 99 as never, netns: "pod" },
-          ],
-        },
-      ],
-    }),
-    look: (client) => client.sockets(),
-    want: [
-      {
-        protocol: "tcp",
-        localAddress: "::",
-        localPort: 50_000,
-        remoteAddress: "::",
-        remotePort: 0,
-        state: "listen",
-        sendQueueBytes: 1,
-        receiveQueueBytes: 2,
-        process: { pid: 7, name: "apid" },
-        namespace: "",
-      },
-      {
-        protocol: "udp",
-        localAddress: "10.5.0.2",
-        localPort: 9,
-        remoteAddress: "10.5.0.3",
-        remotePort: 53,
-        state: "unknown",
-        sendQueueBytes: 0,
-        receiveQueueBytes: 0,
-        process: undefined,
-        namespace: "pod",
-      },
-    ],
-  },
-  {
     name: "logs that are kept",
     path: `${M}/LogsContainers`,
     reply: create(machine.LogsContainersResponseSchema, { messages: [{ ids: ["kubelet", "etcd"] }] }),
@@ -272,43 +154,6 @@ describe("a machine tells", () => {
     const empty = { [`${M}/Memory`]: () => create(machine.MemoryResponseSchema, { messages: [{}] }) };
     await rejectsWith(clientOf(empty).client.memory(), "MALFORMED_REPLY", /no memory/);
   });
-});
-
-test("containers of Kubernetes are asked for through CRI, services through containerd", async () => {
-  const { client, request } = clientOf({
-    [`${M}/Containers`]: () => create(machine.ContainersResponseSchema, { messages: [{}] }),
-  });
-  await client.containers("k8s.io");
-  await client.containers("system");
-  const sent = [0, 1].map((index) => request<machine.ContainersRequest>(index));
-  assert.deepEqual(
-    sent.map(({ namespace, driver }) => [namespace, driver]),
-    [
-      ["k8s.io", 1],
-      ["system", 0],
-    ],
-  );
-});
-
-test("sockets are asked for by protocol, state and namespace", async () => {
-  const { client, request } = clientOf({ [`${M}/Netstat`]: () => create(machine.NetstatResponseSchema, { messages: [{}] }) });
-  await client.sockets();
-  await client.sockets({ filter: "listening", protocols: ["raw6"], withProcesses: true, namespaces: "all" });
-  await client.sockets({ namespaces: ["a", "b"] });
-  const sent = [0, 1, 2].map((index) => request<machine.NetstatRequest>(index));
-  assert.deepEqual(
-    sent.map(({ filter, feature, l4proto, netns }) => [
-      filter,
-      feature?.pid,
-      [l4proto?.tcp, l4proto?.udp6, l4proto?.raw6],
-      [netns?.hostnetwork, netns?.allnetns, netns?.netns],
-    ]),
-    [
-      [0, false, [true, true, false], [true, false, []]],
-      [2, true, [false, false, true], [false, true, []]],
-      [0, false, [true, true, false], [false, false, ["a", "b"]]],
-    ],
-  );
 });
 
 describe("files", () => {
@@ -331,32 +176,9 @@ describe("files", () => {
     assert.deepEqual([root, recurse, recursionDepth, types], ["/var", true, 2, [0, 1, 2]]);
   });
 
-  test("are measured", async () => {
-    const { client, request } = clientOf({
-      [`${M}/DiskUsage`]: () => [create(machine.DiskUsageInfoSchema, { name: "/var/log", relativeName: "log", size: 4096n })],
-    });
-    assert.deepEqual(await collect(client.diskUsage({ paths: ["/var"], all: true, depth: 1, thresholdBytes: 10 })), [
-      { name: "/var/log", relativeName: "log", sizeBytes: 4096, error: "" },
-    ]);
-    const { paths, all, recursionDepth, threshold } = request<machine.DiskUsageRequest>();
-    assert.deepEqual([paths, all, recursionDepth, threshold], [["/var"], true, 1, 10n]);
-  });
-
-  test("are copied, and the kernel's log and packets are streams of bytes", async () => {
-    const answer = () => [{ bytes: Buffer.from("x") }];
-    const { client, request } = clientOf({ [`${M}/Copy`]: answer, [`${M}/Dmesg`]: answer, [`${M}/PacketCapture`]: answer });
-    const text = async (stream: AsyncIterable<Uint8Array>): Promise<string> => Buffer.concat(await collect(stream)).toString();
-    assert.deepEqual(
-      [
-        await text(client.copy("/sys/fs/cgroup")),
-        await text(client.dmesg({ follow: true, tail: true })),
-        await text(client.packetCapture({ interface: "eth0", filter: [{ op: 6, jt: 0, jf: 0, k: 262_144 }] })),
-      ],
-      ["x", "x", "x"],
-    );
-    assert.equal(request<machine.CopyRequest>(0).rootPath, "/sys/fs/cgroup");
-    assert.deepEqual([request<machine.DmesgRequest>(1).follow, request<machine.DmesgRequest>(1).tail], [true, true]);
-    const capture = request<machine.PacketCaptureRequest>(2);
-    assert.deepEqual([capture.interface, capture.promiscuous, capture.snapLen, capture.bpfFilter[0]?.k], ["eth0", false, 4096, 262_144]);
+  test("and the log of the kernel come as streams", async () => {
+    const { client, request } = clientOf({ [`${M}/Dmesg`]: () => [{ bytes: Buffer.from("x") }] });
+    assert.equal(Buffer.concat(await collect(client.dmesg({ follow: true, tail: true }))).toString(), "x");
+    assert.deepEqual([request<machine.DmesgRequest>().follow, request<machine.DmesgRequest>().tail], [true, true]);
   });
 });

@@ -1,14 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import { EmptySchema, timestampMs } from "@bufbuild/protobuf/wkt";
+import { EmptySchema } from "@bufbuild/protobuf/wkt";
 
-import { DependencyEdgeType, InspectService } from "../gen/inspect/inspect_pb.ts";
-import { MachineService, StorageService, StorageServiceStatfsRequestSchema } from "../gen/machine/machine_pb.ts";
+import { MachineService } from "../gen/machine/machine_pb.ts";
 import type { CPUStat, DiskStat, NetDev } from "../gen/machine/machine_pb.ts";
-import { TimeRequestSchema, TimeService } from "../gen/time/time_pb.ts";
 import { methodOf } from "../method-of.ts";
 import { READ_TIMEOUT_MS } from "./call.ts";
 import type { Caller, CallOptions } from "./call.ts";
-import { enumWord, required } from "./reply.ts";
+import { required } from "./reply.ts";
 
 /** Memory of a machine, as the kernel counts it. */
 export interface MemoryFacts {
@@ -71,36 +69,6 @@ export interface ProcessorFacts {
   readonly coreId: string;
 }
 
-/** What governs the frequency of one processor. */
-export interface ProcessorFrequencyFacts {
-  readonly currentHz: number;
-  readonly minimumHz: number;
-  readonly maximumHz: number;
-  /** `performance`, `powersave`, `schedutil`, ... */
-  readonly governor: string;
-}
-
-/** How full a file system is. */
-export interface FileSystemFacts {
-  readonly sizeBytes: number;
-  readonly usedBytes: number;
-  readonly availableBytes: number;
-  readonly inodes: number;
-  readonly inodesUsed: number;
-  readonly inodesFree: number;
-}
-
-/** A controller of Talos and a type of resources that it reads or writes. */
-export interface ControllerDependency {
-  readonly controller: string;
-  /** `output-exclusive`, `output-shared`, `input-strong`, `input-weak`, `input-destroy-ready`. */
-  readonly kind: string;
-  readonly resourceNamespace: string;
-  readonly resourceType: string;
-  /** Empty for all of the type. */
-  readonly resourceId: string;
-}
-
 /** What a disk did since the machine booted. */
 export interface DiskActivityFacts {
   /** Device name without `/dev/`. */
@@ -126,16 +94,6 @@ export interface NetworkActivityFacts {
   readonly sendDropped: number;
 }
 
-/** The clocks of a machine and of a time server, read at the same moment. */
-export interface MachineTimeFacts {
-  /** The time server that was asked. */
-  readonly server: string;
-  /** The machine's clock, milliseconds since the epoch. */
-  readonly localAt: number;
-  /** The server's clock at the same moment. */
-  readonly remoteAt: number;
-}
-
 /** What the machine's kernel counts. All are harmless looks with a default deadline of 10 s. Counters start at boot. */
 export interface SystemCalls {
   memory(options?: CallOptions): Promise<MemoryFacts>;
@@ -146,16 +104,8 @@ export interface SystemCalls {
   /** Load of the last 1, 5 and 15 minutes. */
   loadAverage(options?: CallOptions): Promise<readonly [number, number, number]>;
   processors(options?: CallOptions): Promise<readonly ProcessorFacts[]>;
-  /** Talos 1.9. One per processor; empty where the kernel does not govern frequencies. */
-  processorFrequencies(options?: CallOptions): Promise<readonly ProcessorFrequencyFacts[]>;
-  /** How full the file system at a path is. Talos 1.15. */
-  fileSystemUsage(path: string, options?: CallOptions): Promise<FileSystemFacts>;
-  /** Which controller of Talos reads and writes what: for finding out why a resource is not there. */
-  controllerDependencies(options?: CallOptions): Promise<readonly ControllerDependency[]>;
   diskStats(options?: CallOptions): Promise<readonly DiskActivityFacts[]>;
   networkDeviceStats(options?: CallOptions): Promise<readonly NetworkActivityFacts[]>;
-  /** Compares the machine's clock with a time server; default the first that is configured. The machine asks it live. */
-  time(server?: string, options?: CallOptions): Promise<MachineTimeFacts>;
 }
 
 const MEMORY = methodOf(MachineService.method.memory);
@@ -164,13 +114,8 @@ const PROCESSES = methodOf(MachineService.method.processes);
 const SYSTEM_STAT = methodOf(MachineService.method.systemStat);
 const LOAD_AVG = methodOf(MachineService.method.loadAvg);
 const CPU_INFO = methodOf(MachineService.method.cPUInfo);
-const CPU_FREQUENCIES = methodOf(MachineService.method.cPUFreqStats);
-const STATFS = methodOf(StorageService.method.statfs);
-const DEPENDENCIES = methodOf(InspectService.method.controllerRuntimeDependencies);
 const DISK_STATS = methodOf(MachineService.method.diskStats);
 const NETWORK_STATS = methodOf(MachineService.method.networkDeviceStats);
-const TIME = methodOf(TimeService.method.time);
-const TIME_CHECK = methodOf(TimeService.method.timeCheck);
 
 const KIB = 1024;
 
@@ -232,52 +177,11 @@ export function systemCalls(caller: Caller): SystemCalls {
       const { cpuInfo } = await caller.one(CPU_INFO, create(EmptySchema), READ_TIMEOUT_MS, options);
       return cpuInfo.map(({ modelName, cpuMhz, coreId }) => ({ modelName, mhz: cpuMhz, coreId }));
     },
-    async processorFrequencies(options) {
-      const { cpuFreqStats } = await caller.one(CPU_FREQUENCIES, create(EmptySchema), READ_TIMEOUT_MS, options);
-      return cpuFreqStats.map(({ currentFrequency, minimumFrequency, maximumFrequency, governor }) => ({
-        currentHz: Number(currentFrequency) * 1000,
-        minimumHz: Number(minimumFrequency) * 1000,
-        maximumHz: Number(maximumFrequency) * 1000,
-        governor,
-      }));
-    },
-    async fileSystemUsage(path, options) {
-      const found = await caller.unary(STATFS, create(StorageServiceStatfsRequestSchema, { path }), READ_TIMEOUT_MS, options);
-      return {
-        sizeBytes: Number(found.size),
-        usedBytes: Number(found.used),
-        availableBytes: Number(found.available),
-        inodes: Number(found.inodes),
-        inodesUsed: Number(found.inodesUsed),
-        inodesFree: Number(found.inodesFree),
-      };
-    },
-    async controllerDependencies(options) {
-      const { edges } = await caller.one(DEPENDENCIES, create(EmptySchema), READ_TIMEOUT_MS, options);
-      return edges.map((edge) => ({
-        controller: edge.controllerName,
-        kind: enumWord(DependencyEdgeType, edge.edgeType),
-        resourceNamespace: edge.resourceNamespace,
-        resourceType: edge.resourceType,
-        resourceId: edge.resourceId,
-      }));
-    },
     async diskStats(options) {
       return (await caller.one(DISK_STATS, create(EmptySchema), READ_TIMEOUT_MS, options)).devices.map(diskActivityOf);
     },
     async networkDeviceStats(options) {
       return (await caller.one(NETWORK_STATS, create(EmptySchema), READ_TIMEOUT_MS, options)).devices.map(networkActivityOf);
-    },
-    async time(server, options) {
-      const part =
-        server === undefined
-          ? await caller.one(TIME, create(EmptySchema), READ_TIMEOUT_MS, options)
-          : await caller.one(TIME_CHECK, create(TimeRequestSchema, { server }), READ_TIMEOUT_MS, options);
-      return {
-        server: part.server,
-        localAt: timestampMs(required(part.localtime, "local time", caller, TIME, options)),
-        remoteAt: timestampMs(required(part.remotetime, "remote time", caller, TIME, options)),
-      };
     },
   };
 }

@@ -3,7 +3,6 @@ import { create } from "@bufbuild/protobuf";
 import { ContainerDriver, ContainerdNamespace } from "../gen/common/common_pb.ts";
 import {
   LifecycleService,
-  LifecycleServiceInstallRequestSchema,
   LifecycleServiceUpgradeRequestSchema,
   MachineService,
   RollbackRequestSchema,
@@ -51,8 +50,6 @@ export interface UpgradeCalls {
    *   written is unknown then; `FAILED_PRECONDITION` while another installer runs, in container mode or when not installed
    */
   lifecycleUpgrade(input: { readonly image: string }, options?: CallOptions): AsyncIterable<string>;
-  /** Installs to `disk` a machine that is not installed; otherwise like `lifecycleUpgrade`. `ALREADY_EXISTS` when it is. Talos 1.13. */
-  lifecycleInstall(input: { readonly image: string; readonly disk: string }, options?: CallOptions): AsyncIterable<string>;
   /** Boots the other slot again. Default deadline 30 s. `FAILED_PRECONDITION` in container mode. */
   rollback(options?: CallOptions): Promise<void>;
 }
@@ -60,7 +57,6 @@ export interface UpgradeCalls {
 const UPGRADE = methodOf(MachineService.method.upgrade);
 const ROLLBACK = methodOf(MachineService.method.rollback);
 const LIFECYCLE_UPGRADE = methodOf(LifecycleService.method.upgrade);
-const LIFECYCLE_INSTALL = methodOf(LifecycleService.method.install);
 const SYSTEM_STORE = { driver: ContainerDriver.CRI, namespace: ContainerdNamespace.NS_SYSTEM };
 
 const REBOOT_MODES: Readonly<Record<NonNullable<UpgradeInput["rebootMode"]>, RebootModeProtocol>> = {
@@ -86,15 +82,6 @@ export function upgradeCalls(caller: Caller): UpgradeCalls {
       const request = create(LifecycleServiceUpgradeRequestSchema, { containerd: SYSTEM_STORE, source: { imageName: image } });
       const facts = { node: nodeOf(options), method: LIFECYCLE_UPGRADE.path };
       return installerWords(caller.stream(LIFECYCLE_UPGRADE, request, STREAM_TIMEOUT_MS, options), facts);
-    },
-    lifecycleInstall({ image, disk }, options) {
-      const request = create(LifecycleServiceInstallRequestSchema, {
-        containerd: SYSTEM_STORE,
-        source: { imageName: image },
-        destination: { disk },
-      });
-      const facts = { node: nodeOf(options), method: LIFECYCLE_INSTALL.path };
-      return installerWords(caller.stream(LIFECYCLE_INSTALL, request, STREAM_TIMEOUT_MS, options), facts);
     },
     async rollback(options) {
       await caller.one(ROLLBACK, create(RollbackRequestSchema), EFFECT_TIMEOUT_MS, options);

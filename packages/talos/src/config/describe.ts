@@ -1,7 +1,8 @@
 import { shownAs } from "../shown-as.ts";
 import { identityOf, legacyKind } from "./document-identity.ts";
 import { flagAt, nodeAt, textAt, textMapAt, textsAt } from "./yaml/navigate.ts";
-import { readYaml, type YamlNode } from "./yaml/read.ts";
+import type { YamlNode } from "./yaml/node.ts";
+import { readYaml } from "./yaml/read.ts";
 
 /** A certificate with its key; workers have none. PEM texts, or value tokens in simulation. */
 export interface AuthorityFacts {

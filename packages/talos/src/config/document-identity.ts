@@ -1,6 +1,6 @@
 import { textAt } from "./yaml/navigate.ts";
 import { hasKey } from "./yaml/navigate.ts";
-import type { YamlNode } from "./yaml/read.ts";
+import type { YamlNode } from "./yaml/node.ts";
 
 /** What a document is merged and found by. The v1alpha1 document has neither `apiVersion` nor `kind` of its own. */
 export interface DocumentIdentity {

@@ -1,6 +1,6 @@
 import type { YamlValue } from "../config/yaml/emit.ts";
 import { freeValue } from "../config/yaml/free-value.ts";
-import type { YamlNode } from "../config/yaml/read.ts";
+import type { YamlNode } from "../config/yaml/node.ts";
 import { isNull, StructReader } from "../config/yaml/struct-reader.ts";
 import { shownAs } from "../shown-as.ts";
 import { bootloaders, type Bootloader, type Schematic, type SchematicCustomization, type SchematicOverlay } from "./schematic.ts";

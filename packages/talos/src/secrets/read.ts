@@ -1,7 +1,7 @@
 import type { Generation } from "../config/schema/notation.ts";
 import { parseBase64 } from "../config/scalars/base64.ts";
 import { plainValue } from "../config/yaml/plain-value.ts";
-import type { YamlNode } from "../config/yaml/read.ts";
+import type { YamlNode } from "../config/yaml/node.ts";
 import { isNull, StructReader } from "../config/yaml/struct-reader.ts";
 import type { BundleParts, CertificateParts, PairParts } from "./parts.ts";
 

@@ -1,29 +1,20 @@
 import { ClusterService } from "../gen/cluster/cluster_pb.ts";
 import { State } from "../gen/cosi/resource/resource_pb.ts";
-import { InspectService } from "../gen/inspect/inspect_pb.ts";
-import { ImageService, MachineService, StorageService as MachineStorageService } from "../gen/machine/machine_pb.ts";
+import { ImageService, MachineService } from "../gen/machine/machine_pb.ts";
 import { StorageService } from "../gen/storage/storage_pb.ts";
-import { TimeService } from "../gen/time/time_pb.ts";
 import type { TalosClient } from "../client/client.ts";
 
 /** Calls of the client that only look. Everything else needs a connection to the machine itself. */
 const LOOKS = [
   "clusterHealth",
-  "containers",
-  "containerStats",
-  "controllerDependencies",
   "disks",
   "diskStats",
-  "diskUsage",
   "dmesg",
   "etcdAlarmList",
   "etcdMemberList",
   "etcdStatus",
   "events",
-  "fileSystemUsage",
-  "hostname",
   "imageList",
-  "imageVerify",
   "list",
   "loadAverage",
   "logs",
@@ -32,20 +23,17 @@ const LOOKS = [
   "mounts",
   "networkDeviceStats",
   "processes",
-  "processorFrequencies",
   "processors",
   "serviceList",
-  "sockets",
   "systemStat",
-  "time",
   "version",
 ] as const satisfies readonly (keyof TalosClient)[];
 
 /**
  * The calls that may go through another machine: none of them changes anything, hands out a key, or reads what only `os:admin` may.
  *
- * Not among them, though it changes nothing: `etcdSnapshot`, which would pass through two machines, and `read`, `copy`, `kubeconfig`,
- * `generateClientConfiguration` and `packetCapture`, whose answers nobody in between should hold.
+ * Not among them, though they change nothing: `etcdSnapshot`, which would pass through two machines, and `readText`, `bootId` and `kubeconfig`, whose
+ * answers nobody in between should hold.
  */
 export type TalosLooks = Pick<TalosClient, (typeof LOOKS)[number] | "resources">;
 
@@ -54,19 +42,13 @@ export const LOOK_PATHS: ReadonlySet<string> = new Set(
   [
     ClusterService.method.healthCheck,
     ImageService.method.list,
-    ImageService.method.verify,
-    InspectService.method.controllerRuntimeDependencies,
-    MachineService.method.containers,
-    MachineService.method.cPUFreqStats,
     MachineService.method.cPUInfo,
     MachineService.method.diskStats,
-    MachineService.method.diskUsage,
     MachineService.method.dmesg,
     MachineService.method.etcdAlarmList,
     MachineService.method.etcdMemberList,
     MachineService.method.etcdStatus,
     MachineService.method.events,
-    MachineService.method.hostname,
     MachineService.method.imageList,
     MachineService.method.list,
     MachineService.method.loadAvg,
@@ -74,20 +56,15 @@ export const LOOK_PATHS: ReadonlySet<string> = new Set(
     MachineService.method.logsContainers,
     MachineService.method.memory,
     MachineService.method.mounts,
-    MachineService.method.netstat,
     MachineService.method.networkDeviceStats,
     MachineService.method.processes,
     MachineService.method.serviceList,
-    MachineService.method.stats,
     MachineService.method.systemStat,
     MachineService.method.version,
     State.method.get,
     State.method.list,
     State.method.watch,
-    MachineStorageService.method.statfs,
     StorageService.method.disks,
-    TimeService.method.time,
-    TimeService.method.timeCheck,
   ].map((method) => `/${method.parent.typeName}/${method.name}`),
 );
 

@@ -14,7 +14,7 @@ import type {
 import { MachineService } from "../gen/machine/machine_pb.ts";
 import { methodOf } from "../method-of.ts";
 import { EndpointRanking, keyOf } from "./endpoint-ranking.ts";
-import type { SessionCredentials } from "./session.ts";
+import type { SessionCredentials, TalosSessionOptions } from "./options.ts";
 
 /** A look that has not been answered for so long makes the session ask the endpoint whether it lives. */
 const SLOW_MS = 1_000;
@@ -28,14 +28,6 @@ const VERSION = methodOf(MachineService.method.version);
 const CANCELED = 1;
 const DEADLINE_EXCEEDED = 4;
 const UNAVAILABLE = 14;
-
-export interface SessionLinkOptions {
-  readonly dialer: TalosDialer;
-  readonly endpoints: readonly TalosTarget[];
-  readonly credentials: SessionCredentials;
-  readonly clock: Clock;
-  readonly timers: Timers;
-}
 
 /** The open connection to one endpoint. */
 export class Connection {
@@ -134,7 +126,7 @@ export class SessionLink {
   #looks = 0;
   #isClosed = false;
 
-  constructor(options: SessionLinkOptions) {
+  constructor(options: TalosSessionOptions) {
     this.clock = options.clock;
     this.#timers = options.timers;
     this.#dialer = options.dialer;

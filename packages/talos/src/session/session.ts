@@ -1,23 +1,11 @@
-import type { Clock, TalosCredentials, TalosDialer, TalosTarget, Timers } from "@talos-operator/ports";
+import type { TalosCredentials, TalosTarget } from "@talos-operator/ports";
 
 import { createTalosClient } from "../client/client.ts";
 import type { TalosClient } from "../client/client.ts";
 import { createLookChannel } from "./look-channel.ts";
 import type { TalosLooks } from "./look-methods.ts";
+import type { SessionCredentials, TalosSessionOptions } from "./options.ts";
 import { SessionLink } from "./session-link.ts";
-
-/** The certificate of a session: looking needs `os:reader`. */
-export type SessionCredentials = Extract<TalosCredentials, { readonly kind: "mutual" }>;
-
-/** What a session is made of: how it dials, whom, and as whom. */
-export interface TalosSessionOptions {
-  readonly dialer: TalosDialer;
-  /** Control planes to look through, best first. Workers forward nothing. */
-  readonly endpoints: readonly TalosTarget[];
-  readonly credentials: SessionCredentials;
-  readonly clock: Clock;
-  readonly timers: Timers;
-}
 
 /**
  * One connection through which all machines of a cluster are looked at.

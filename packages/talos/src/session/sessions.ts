@@ -1,7 +1,8 @@
 import type { Clock, TalosDialer, TalosTarget, Timers } from "@talos-operator/ports";
 
+import type { SessionCredentials } from "./options.ts";
 import { createTalosSession } from "./session.ts";
-import type { SessionCredentials, TalosSession } from "./session.ts";
+import type { TalosSession } from "./session.ts";
 
 /** Sessions that are kept open at most, unless told otherwise: a connection costs some 0.2 MB. */
 const DEFAULT_LIMIT = 500;

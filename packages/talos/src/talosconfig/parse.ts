@@ -1,5 +1,5 @@
 import type { Generation } from "../config/schema/notation.ts";
-import type { YamlNode } from "../config/yaml/read.ts";
+import type { YamlNode } from "../config/yaml/node.ts";
 import { StructReader } from "../config/yaml/struct-reader.ts";
 import { hideContents, type Talosconfig, type TalosconfigContext } from "./talosconfig.ts";
 

@@ -1,4 +1,4 @@
-import type { YamlNode } from "../config/yaml/read.ts";
+import type { YamlNode } from "../config/yaml/node.ts";
 import { StructReader } from "../config/yaml/struct-reader.ts";
 import { talosMinors, type TalosMinor, type TalosMinors } from "../versions/matrix.ts";
 import { tryParseVersion, type Version } from "../versions/version.ts";

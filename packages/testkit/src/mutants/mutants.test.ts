@@ -14,7 +14,7 @@ import { required, unplantable } from "./required.ts";
 import { plantedAs } from "./list.ts";
 
 /** Independent faults without a known test. Lower it with each that a test is found for. */
-const UNNOTICED = 61;
+const UNNOTICED = 60;
 
 describe("planted faults", () => {
   it("have names of their own, and stand for what is known", () => {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { create } from "@bufbuild/protobuf";
 import { annotations } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import { demoTimings } from "@talos-operator/simulator";
+import { common, machine, methodOf } from "@talos-operator/talos/protocol";
 import { asPerson } from "./as-person.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import { all, ask, cps, pending, ready as readyOf, settled, workers } from "./upgrades.ts";
@@ -81,10 +83,13 @@ describe("an image that cannot be had", () => {
       await world.annotate(kinds.cluster, annotations.reconcileMode, "disable");
       await world.time.advance(60_000);
       assert.deepEqual(world.sent.slice(sent), ["Pull 10.5.0.2"]);
-      await asPerson(world, "10.5.0.2", async (client) => {
+      await asPerson(world, "10.5.0.2", async (_client, channel) => {
         const images = world.datacenter.machine("10.5.0.2").state.images ?? [];
-        for (const { name } of images.filter(({ name: one }) => one.includes(two)))
-          await client.imageRemove({ reference: name, store: "system" }, { timeoutMs: 10_000 });
+        const containerd = { driver: common.ContainerDriver.CRI, namespace: common.ContainerdNamespace.NS_SYSTEM };
+        for (const { name } of images.filter(({ name: one }) => one.includes(two))) {
+          const request = create(machine.ImageServiceRemoveRequestSchema, { containerd, imageRef: name });
+          await channel.unary(methodOf(machine.ImageService.method.remove), request, { timeoutMs: 10_000 });
+        }
       });
       await world.annotate(kinds.cluster, annotations.reconcileMode, undefined);
       await world.until("all run it", async () => runs(world).join() === "v1.13.9 2222", 3_600);

@@ -1,54 +1,52 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { KubeResponse } from "@talos-operator/ports";
 import type { JsonObject } from "../../json.ts";
 import { startMemoryServer } from "../../testing/memory-server.ts";
 import type { MemoryServer } from "../../testing/memory-server.ts";
 
-const enforce = "pod-security.kubernetes.io/enforce";
+const labels = (said: Readonly<Record<string, string>>): JsonObject =>
+  Object.fromEntries(Object.entries(said).map(([mode, value]) => [`pod-security.kubernetes.io/${mode}`, value]));
 
-async function startWith(pods: readonly (readonly [name: string, spec: JsonObject, controller?: string])[]): Promise<MemoryServer> {
+async function startLabelled(said: Readonly<Record<string, string>>): Promise<MemoryServer> {
   const server = await startMemoryServer();
-  for (const [name, spec, uid] of pods) {
-    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "r", uid, controller: true };
-    await server.world.create(server.world.core("pods"), {
-      metadata: { name, ...(uid === undefined ? {} : { ownerReferences: [owner] }) },
-      spec: { containers: [{ name: "c", image: "i" }], ...spec },
-    });
-  }
+  await server.world.ok(server.world.patch("/api/v1/namespaces/default", "merge", { metadata: { labels: labels(said) } }));
   return server;
 }
 
-function label({ world }: MemoryServer, level: string): Promise<KubeResponse> {
-  return world.patch("/api/v1/namespaces/default", "merge", { metadata: { labels: { [enforce]: level } } });
-}
-
-const warnings = (answer: KubeResponse): readonly string[] =>
-  [...(answer.headers["warning"] ?? "").matchAll(/299 - "((?:[^"\\]|\\.)*)"/gu)].map((found) => (found[1] ?? "").replaceAll("\\", ""));
+const pod = (name: string, spec: JsonObject = {}): JsonObject => ({
+  metadata: { name },
+  spec: { containers: [{ name: "c", image: "i" }], ...spec },
+});
 
 // What each profile says of a pod is held to the genuine server by `differential/pod-security-cases.ts`.
-describe("a namespace that enforces a stricter profile", () => {
-  it("names the pods that would not be let in again, those of one fault together", async () => {
-    const server = await startWith([
-      ["b", { hostNetwork: true }],
-      ["a", { hostPID: true }],
-      ["c", {}],
-    ]);
-    assert.deepEqual(warnings(await label(server, "baseline")), [
-      'existing pods in namespace "default" violate the new PodSecurity enforce level "baseline:latest"',
-      "a (and 1 other pod): host namespaces",
-    ]);
-    assert.deepEqual(warnings(await label(server, "baseline")), []);
-    assert.equal((await label(server, "privileged")).status, 200);
+describe("a namespace that enforces a profile", () => {
+  it("refuses pods, on the next request, and lets those that are there live on", async () => {
+    const { world } = await startMemoryServer();
+    const pods = "/api/v1/namespaces/default/pods";
+    await world.create(pods, pod("old", { hostNetwork: true }));
+    await world.ok(world.patch("/api/v1/namespaces/default", "merge", { metadata: { labels: labels({ enforce: "baseline" }) } }));
+    await world.refused(world.send("POST", pods, pod("new", { hostNetwork: true })), {
+      status: 403,
+      message: 'pods "new" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostNetwork=true)',
+    });
+    await world.create(pods, pod("fit"));
+    await world.ok(world.patch(`${pods}/old`, "merge", { metadata: { labels: { a: "b" } } }));
+    const image = { spec: { containers: [{ name: "c", image: "other" }] } };
+    await world.refused(world.patch(`${pods}/old`, "strategic-merge", image), {
+      status: 403,
+      message: /violates PodSecurity "baseline:latest"/u,
+    });
   });
 
-  it("looks at three thousand pods, and first at one of every controller", async () => {
-    const many = Array.from({ length: 3001 }, (_, index) => [`p${index}`, {}, "one"] as const);
-    const server = await startWith([...many, ["z", { hostIPC: true }, "two"]]);
-    assert.deepEqual(warnings(await label(server, "baseline")), [
-      "new PodSecurity enforce level only checked against the first 3000 of 3002 existing pods",
-      'existing pods in namespace "default" violate the new PodSecurity enforce level "baseline:latest"',
-      "z: host namespaces",
-    ]);
+  it("takes its labels only when they name a profile and a version", async () => {
+    const { world } = await startMemoryServer();
+    for (const said of [{ enforce: "nope" }, { "enforce-version": "1.2" }])
+      await world.refused(world.patch("/api/v1/namespaces/default", "merge", { metadata: { labels: labels(said) } }), { status: 422 });
   });
+});
+
+it("audit and warn are kept and say nothing", async () => {
+  const { world } = await startLabelled({ audit: "restricted", warn: "restricted" });
+  const { status, headers } = await world.send("POST", "/api/v1/namespaces/default/pods", pod("p", { hostNetwork: true }));
+  assert.deepEqual([status, headers["warning"]], [201, undefined]);
 });

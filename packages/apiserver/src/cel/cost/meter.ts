@@ -3,9 +3,8 @@ import { spendStep, spendTime } from "../../request/deadline.ts";
 import { StatusError } from "../../request/status.ts";
 import { entryFunctions } from "../optional-entries.ts";
 import { isTooLarge } from "./guard.ts";
-import { callPrice, type Operand } from "./function-prices.ts";
+import { callPrice, traversal, type Operand } from "./function-prices.ts";
 import { evaluationLimit } from "./limits.ts";
-import { fixedSize, traversal } from "./size-range.ts";
 import { callOf, loopOf, loopPrice, type CelNode } from "./syntax.ts";
 
 /** What an evaluation gave and cost. */
@@ -227,18 +226,17 @@ function priceOfCall(node: CelNode, meter: Meter, below: Below): Price {
   }
   return chargeBefore(meter, name, target === undefined ? args : [target, ...args], below, (slots) => {
     const operands = slots.map((slot) => operandOf(slot));
-    return target === undefined ? callPrice(name, undefined, operands).cost : callPrice(name, operands[0], operands.slice(1)).cost;
+    return target === undefined ? callPrice(name, undefined, operands) : callPrice(name, operands[0], operands.slice(1));
   });
 }
 
 function operandOf({ value }: Slot): Operand {
-  const isText = typeof value === "string";
   const first: unknown = Array.isArray(value) ? value[0] : undefined;
   return {
-    size: fixedSize(sizeOf(value)),
-    kind: isText ? "string" : value instanceof Uint8Array ? "bytes" : "value",
-    literal: typeof value === "bigint" ? value : undefined,
-    element: Array.isArray(value) ? { isText: typeof first === "string", size: fixedSize(sizeOf(first)) } : undefined,
+    size: sizeOf(value),
+    kind: typeof value === "string" ? "string" : value instanceof Uint8Array ? "bytes" : "other",
+    number: typeof value === "bigint" ? value : undefined,
+    item: Array.isArray(value) ? { size: sizeOf(first), isText: typeof first === "string" } : undefined,
   };
 }
 

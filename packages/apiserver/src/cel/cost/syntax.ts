@@ -2,20 +2,12 @@
 export interface CelNode {
   readonly op: string;
   readonly args: unknown;
-  readonly checkedType?: CelNodeType;
   readonly meta: {
     readonly alternate?: CelNode;
     readonly macro?: { evaluate(evaluator: unknown, macro: unknown, context: unknown): unknown };
     evaluate(evaluator: unknown, node: unknown, context: unknown): unknown;
   };
   evaluate: (evaluator: unknown, node: unknown, context: unknown) => unknown;
-}
-
-/** What the type checker found. */
-export interface CelNodeType {
-  readonly kind: string;
-  readonly name: string;
-  readonly valueType?: CelNodeType;
 }
 
 /** A call, whichever way it is written. */
@@ -45,11 +37,10 @@ export function callOf(node: CelNode): CelCall | undefined {
   return { name: written[name] ?? name, target, args };
 }
 
-/** A macro that visits the items of something: its variables and what is done with each item. */
+/** A macro that visits the items of something, and what is done with each item. */
 export interface Loop {
   readonly name: string;
   readonly range: CelNode;
-  readonly variables: readonly string[];
   readonly filter: CelNode | undefined;
   readonly body: CelNode;
 }
@@ -62,13 +53,12 @@ export function loopOf({ name, target, args }: CelCall): Loop | undefined {
   const first = args[0];
   const body = args.at(-1);
   if (target === undefined || first?.op !== "id" || body === undefined) return undefined;
-  const variable = (index: number): string => String(args[index]?.args);
   const isTwo = args[1]?.op === "id" && twoVariables.has(name) && args.length >= 3;
   if (isTwo) {
-    return { name, range: target, variables: [variable(0), variable(1)], filter: args.length === 4 ? args[2] : undefined, body };
+    return { name, range: target, filter: args.length === 4 ? args[2] : undefined, body };
   }
   if (!oneVariable.has(name) || args.length < 2) return undefined;
-  return { name, range: target, variables: [variable(0)], filter: args.length === 3 ? args[1] : undefined, body };
+  return { name, range: target, filter: args.length === 3 ? args[1] : undefined, body };
 }
 
 /** What a round of a loop costs beside its filter and body, and what begins and ends it, by the expressions that the macros stand for. */

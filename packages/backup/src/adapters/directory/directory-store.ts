@@ -28,67 +28,8 @@ const READ_BYTES = 1 << 18;
  * @param root the operator's folder of backups; `path` the folder below it, relative, without `.` and `..`. No link leads out of it.
  */
 export function createDirectoryStore(root: string, path: string): ObjectStore {
-  if (path !== "") demandKey(path);
-  const place = path === "" ? "the folder of backups" : `folder ${path} of the folder of backups`;
-  const base = join(root, path);
-  const failing = async <T>(act: () => Promise<T>): Promise<T> => {
-    try {
-      return await act();
-    } catch (thrown) {
-      throw failureOf(thrown, place);
-    }
-  };
-
-  /** The file of a key, in a folder that lies below the root whatever links there are. */
-  const fileOf = async (key: string, make: boolean): Promise<string> => {
-    demandKey(key);
-    const file = join(base, ...key.split("/"));
-    await demandFolder(root, dirname(file), make);
-    return file;
-  };
-
-  /** Where drafts and parts are; nor does it lead elsewhere. */
-  const uploads = async (make: boolean, ...names: readonly string[]): Promise<string> => {
-    const folder = join(base, UPLOADS, ...names);
-    await demandFolder(root, folder, make);
-    return folder;
-  };
-
-  const describe = async (key: string): Promise<StoredObject | undefined> => {
-    const file = await fileOf(key, false);
-    const facts = await lstat(file).catch(missing);
-    if (facts === undefined || facts.isDirectory()) return undefined;
-    if (!facts.isFile()) throw new StoreFailure("denied", `${place}: ${key} is a link or a device, not a file of ours.`);
-    return { key, size: facts.size, etag: `${facts.ino}-${facts.size}-${facts.mtimeMs}`, modifiedAt: facts.mtimeMs };
-  };
-
-  const upload = async (key: string, id: string): Promise<ObjectUpload> => {
-    const parts = new Map<number, { readonly digest: string; readonly size: number }>();
-    const folder = await uploads(true, id);
-    const abort = (): Promise<void> => failing(async () => rm(join(await uploads(false), id), { recursive: true, force: true }));
-    return {
-      key,
-      id,
-      part: (number, bytes, options) =>
-        failing(async () => {
-          options?.signal?.throwIfAborted();
-          await writeFile(join(folder, String(number)), [bytes]);
-          parts.set(number, { digest: digestOf(bytes), size: bytes.length });
-        }),
-      complete: (options) =>
-        failing(async () => {
-          const file = await fileOf(key, true);
-          const whole = join(folder, "whole");
-          await writeFile(whole, joined(folder, parts, options?.signal));
-          await rename(whole, file);
-          await syncFolder(dirname(file));
-          await rm(folder, { recursive: true, force: true });
-          return (await describe(key)) ?? gone(key, place);
-        }),
-      abort,
-    };
-  };
-
+  const folder = openFolder(root, path);
+  const { place, base, failing, fileOf, uploads, describe } = folder;
   return {
     place,
     async *list(prefix, options) {
@@ -135,7 +76,7 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
         await fileOf(key, true);
         const id = newId();
         await writeFile(join(await uploads(true, id), "key"), [Buffer.from(key)]);
-        return upload(key, id);
+        return uploadIn(folder, key, id);
       }),
     async *listUploads(prefix) {
       demandPrefix(prefix);
@@ -158,6 +99,83 @@ export function createDirectoryStore(root: string, path: string): ObjectStore {
         return { removed: "gone" as const };
       }),
     close: () => undefined,
+  };
+}
+
+/** The folder of a store, and where in it things are. */
+interface Folder {
+  /** In words, for failures. */
+  readonly place: string;
+  readonly base: string;
+  /** Runs `act`; what it throws becomes a failure of the store. */
+  readonly failing: <T>(act: () => Promise<T>) => Promise<T>;
+  /** The file of a key, in a folder that lies below the root whatever links there are. */
+  readonly fileOf: (key: string, make: boolean) => Promise<string>;
+  /** Where drafts and parts are; nor does it lead elsewhere. */
+  readonly uploads: (make: boolean, ...names: readonly string[]) => Promise<string>;
+  readonly describe: (key: string) => Promise<StoredObject | undefined>;
+}
+
+function openFolder(root: string, path: string): Folder {
+  if (path !== "") demandKey(path);
+  const place = path === "" ? "the folder of backups" : `folder ${path} of the folder of backups`;
+  const base = join(root, path);
+  const failing: Folder["failing"] = async (act) => {
+    try {
+      return await act();
+    } catch (thrown) {
+      throw failureOf(thrown, place);
+    }
+  };
+
+  const fileOf: Folder["fileOf"] = async (key, make) => {
+    demandKey(key);
+    const file = join(base, ...key.split("/"));
+    await demandFolder(root, dirname(file), make);
+    return file;
+  };
+
+  const uploads: Folder["uploads"] = async (make, ...names) => {
+    const folder = join(base, UPLOADS, ...names);
+    await demandFolder(root, folder, make);
+    return folder;
+  };
+
+  const describe: Folder["describe"] = async (key) => {
+    const file = await fileOf(key, false);
+    const facts = await lstat(file).catch(missing);
+    if (facts === undefined || facts.isDirectory()) return undefined;
+    if (!facts.isFile()) throw new StoreFailure("denied", `${place}: ${key} is a link or a device, not a file of ours.`);
+    return { key, size: facts.size, etag: `${facts.ino}-${facts.size}-${facts.mtimeMs}`, modifiedAt: facts.mtimeMs };
+  };
+
+  return { place, base, failing, fileOf, uploads, describe };
+}
+
+async function uploadIn({ place, failing, fileOf, uploads, describe }: Folder, key: string, id: string): Promise<ObjectUpload> {
+  const parts = new Map<number, { readonly digest: string; readonly size: number }>();
+  const folder = await uploads(true, id);
+  const abort = (): Promise<void> => failing(async () => rm(join(await uploads(false), id), { recursive: true, force: true }));
+  return {
+    key,
+    id,
+    part: (number, bytes, options) =>
+      failing(async () => {
+        options?.signal?.throwIfAborted();
+        await writeFile(join(folder, String(number)), [bytes]);
+        parts.set(number, { digest: digestOf(bytes), size: bytes.length });
+      }),
+    complete: (options) =>
+      failing(async () => {
+        const file = await fileOf(key, true);
+        const whole = join(folder, "whole");
+        await writeFile(whole, joined(folder, parts, options?.signal));
+        await rename(whole, file);
+        await syncFolder(dirname(file));
+        await rm(folder, { recursive: true, force: true });
+        return (await describe(key)) ?? gone(key, place);
+      }),
+    abort,
   };
 }
 

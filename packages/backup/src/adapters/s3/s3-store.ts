@@ -37,16 +37,28 @@ const ATTEMPTS = 4;
  */
 export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | undefined>): ObjectStore {
   demandPlace(place);
-  const { bucket: Bucket } = place;
-  const name = `s3://${Bucket}${place.endpoint === undefined ? "" : ` at ${new URL(place.endpoint).origin}`}`;
-  let client: Promise<S3Client> | undefined;
-  const connect = async (): Promise<S3Client> => createClient(place, await keys());
+  const store = openBucket(place, keys);
+  return { place: store.name, ...objectsOf(store), ...uploadsOf(store), close: store.close };
+}
 
+interface OpenBucket {
+  /** In words, for failures. */
+  readonly name: string;
+  /** Named as the SDK names it. */
+  readonly Bucket: string;
   /** Sends a request; keys that have expired are read anew once. */
-  const call = async <T>(
+  readonly call: <T>(
     options: ObjectCallOptions | undefined,
     send: (client: S3Client, call: { readonly abortSignal?: AbortSignal }) => Promise<T>,
-  ): Promise<T> => {
+  ) => Promise<T>;
+  readonly close: () => void;
+}
+
+function openBucket(place: S3Place, keys: () => Promise<StoreKeys | undefined>): OpenBucket {
+  const name = `s3://${place.bucket}${place.endpoint === undefined ? "" : ` at ${new URL(place.endpoint).origin}`}`;
+  let client: Promise<S3Client> | undefined;
+  const connect = async (): Promise<S3Client> => createClient(place, await keys());
+  const call: OpenBucket["call"] = async (options, send) => {
     const given = options?.signal === undefined ? {} : { abortSignal: options.signal };
     for (let isAgain = false; ; isAgain = true) {
       client ??= connect();
@@ -60,73 +72,17 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
       }
     }
   };
+  const close = (): void =>
+    void client?.then(
+      (open) => open.destroy(),
+      () => undefined,
+    );
+  return { name, Bucket: place.bucket, call, close };
+}
 
-  const head = (key: string, options?: ObjectCallOptions): Promise<StoredObject | undefined> =>
-    call(options, async (s3, given) => {
-      try {
-        const found = await s3.send(new HeadObjectCommand({ Bucket, Key: key }), given);
-        return described(key, found.ContentLength, found.ETag, found.LastModified);
-      } catch (thrown) {
-        if (isMissingKey(thrown)) return undefined;
-        throw thrown;
-      }
-    });
-
-  const resumed = (key: string, id: string): ObjectUpload => {
-    const parts = new Map<number, { readonly ETag: string }>();
-    let size = 0;
-    return {
-      key,
-      id,
-      part: (number, bytes, options) =>
-        call(options, async (s3, given) => {
-          const { ETag } = await s3.send(
-            new UploadPartCommand({
-              Bucket,
-              Key: key,
-              UploadId: id,
-              PartNumber: number,
-              Body: bytes,
-              ContentLength: bytes.length,
-              ContentMD5: md5(bytes),
-            }),
-            given,
-          );
-          if (ETag === undefined) throw new StoreFailure("failing", `${name}: it names no ETag of a part.`);
-          parts.set(number, { ETag });
-          size += bytes.length;
-        }),
-      complete: (options) =>
-        call(options, async (s3, given) => {
-          const Parts = [...parts].toSorted(([a], [b]) => a - b).map(([PartNumber, { ETag }]) => ({ PartNumber, ETag }));
-          const done = await s3.send(
-            new CompleteMultipartUploadCommand({ Bucket, Key: key, UploadId: id, MultipartUpload: { Parts } }),
-            given,
-          );
-          // An answer of status 200 may hold an error; the SDK throws for that. One that names nothing is none either.
-          if (done.ETag === undefined) throw new StoreFailure("failing", `${name}: it does not say that the upload is complete.`);
-          return (await head(key, options)) ?? { key, size, etag: done.ETag };
-        }),
-      abort: (options) => abort({ key, id }, options),
-    };
-  };
-
-  const abort = ({ key, id }: { readonly key: string; readonly id: string }, options?: ObjectCallOptions): Promise<void> =>
-    call(options, async (s3, given) => {
-      try {
-        await s3.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId: id }), given);
-      } catch (thrown) {
-        if (!(thrown instanceof Error && thrown.name === "NoSuchUpload")) throw thrown;
-      }
-    });
-
-  const endless = (): StoreFailure => new StoreFailure("failing", `${name}: after a page of its list it names the same page again.`);
-
-  const listed = (prefix: string, marker: UploadMarker) => (s3: S3Client, given: { readonly abortSignal?: AbortSignal }) =>
-    s3.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...marker }), given);
-
+function objectsOf(store: OpenBucket): Pick<ObjectStore, "list" | "head" | "get" | "put" | "remove"> {
+  const { name, Bucket, call } = store;
   return {
-    place: name,
     async *list(prefix, options) {
       demandPrefix(prefix);
       let token: string | undefined;
@@ -145,13 +101,13 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
         for (const { Key, Size, ETag, LastModified } of page.Contents ?? [])
           if (Key !== undefined) yield described(Key, Size, ETag, LastModified);
         const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-        if (next !== undefined && next === token) throw endless();
+        if (next !== undefined && next === token) throw endless(name);
         token = next;
       } while (token !== undefined);
     },
     head: async (key, options) => {
       demandKey(key);
-      return head(key, options);
+      return head(store, key, options);
     },
     get: async (key, options) => {
       demandKey(key);
@@ -182,28 +138,6 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
         return described(key, bytes.length, ETag, undefined);
       });
     },
-    createUpload: async (key, options) => {
-      demandKey(key);
-      const id = await call(options, (s3, given) => s3.send(new CreateMultipartUploadCommand({ Bucket, Key: key }), given));
-      if (id.UploadId === undefined) throw new StoreFailure("failing", `${name}: it names no upload.`);
-      return resumed(key, id.UploadId);
-    },
-    async *listUploads(prefix, options) {
-      demandPrefix(prefix);
-      let marker: UploadMarker | undefined = {};
-      while (marker !== undefined) {
-        const page: ListMultipartUploadsCommandOutput = await call(options, listed(prefix, marker));
-        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
-          // Not every store filters by the prefix.
-          if (Key === undefined || UploadId === undefined || !Key.startsWith(prefix)) continue;
-          yield { key: Key, id: UploadId, ...(Initiated === undefined ? {} : { startedAt: Initiated.getTime() }) } satisfies OpenUpload;
-        }
-        const next = nextOf(page);
-        if (next !== undefined && next.KeyMarker === marker.KeyMarker && next.UploadIdMarker === marker.UploadIdMarker) throw endless();
-        marker = next;
-      }
-    },
-    abortUpload: abort,
     remove: async (key, options) => {
       demandKey(key);
       return call(options, async (s3, given) => {
@@ -216,13 +150,107 @@ export function createS3Store(place: S3Place, keys: () => Promise<StoreKeys | un
         }
       });
     },
-    close() {
-      void client?.then(
-        (open) => open.destroy(),
-        () => undefined,
-      );
-    },
   };
+}
+
+function uploadsOf(store: OpenBucket): Pick<ObjectStore, "createUpload" | "listUploads" | "abortUpload"> {
+  const { name, Bucket, call } = store;
+  const listed = (prefix: string, marker: UploadMarker) => (s3: S3Client, given: { readonly abortSignal?: AbortSignal }) =>
+    s3.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...marker }), given);
+  return {
+    createUpload: async (key, options) => {
+      demandKey(key);
+      const id = await call(options, (s3, given) => s3.send(new CreateMultipartUploadCommand({ Bucket, Key: key }), given));
+      if (id.UploadId === undefined) throw new StoreFailure("failing", `${name}: it names no upload.`);
+      return uploadIn(store, key, id.UploadId);
+    },
+    async *listUploads(prefix, options) {
+      demandPrefix(prefix);
+      let marker: UploadMarker | undefined = {};
+      while (marker !== undefined) {
+        const page: ListMultipartUploadsCommandOutput = await call(options, listed(prefix, marker));
+        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+          // Not every store filters by the prefix.
+          if (Key === undefined || UploadId === undefined || !Key.startsWith(prefix)) continue;
+          yield { key: Key, id: UploadId, ...(Initiated === undefined ? {} : { startedAt: Initiated.getTime() }) } satisfies OpenUpload;
+        }
+        const next = nextOf(page);
+        if (next !== undefined && next.KeyMarker === marker.KeyMarker && next.UploadIdMarker === marker.UploadIdMarker) throw endless(name);
+        marker = next;
+      }
+    },
+    abortUpload: (upload, options) => abort(store, upload, options),
+  };
+}
+
+function uploadIn(store: OpenBucket, key: string, id: string): ObjectUpload {
+  const { name, Bucket, call } = store;
+  const parts = new Map<number, { readonly ETag: string }>();
+  let size = 0;
+  return {
+    key,
+    id,
+    part: (number, bytes, options) =>
+      call(options, async (s3, given) => {
+        const { ETag } = await s3.send(
+          new UploadPartCommand({
+            Bucket,
+            Key: key,
+            UploadId: id,
+            PartNumber: number,
+            Body: bytes,
+            ContentLength: bytes.length,
+            ContentMD5: md5(bytes),
+          }),
+          given,
+        );
+        if (ETag === undefined) throw new StoreFailure("failing", `${name}: it names no ETag of a part.`);
+        parts.set(number, { ETag });
+        size += bytes.length;
+      }),
+    complete: (options) =>
+      call(options, async (s3, given) => {
+        const Parts = [...parts].toSorted(([a], [b]) => a - b).map(([PartNumber, { ETag }]) => ({ PartNumber, ETag }));
+        const done = await s3.send(
+          new CompleteMultipartUploadCommand({ Bucket, Key: key, UploadId: id, MultipartUpload: { Parts } }),
+          given,
+        );
+        // An answer of status 200 may hold an error; the SDK throws for that. One that names nothing is none either.
+        if (done.ETag === undefined) throw new StoreFailure("failing", `${name}: it does not say that the upload is complete.`);
+        return (await head(store, key, options)) ?? { key, size, etag: done.ETag };
+      }),
+    abort: (options) => abort(store, { key, id }, options),
+  };
+}
+
+function head({ Bucket, call }: OpenBucket, key: string, options?: ObjectCallOptions): Promise<StoredObject | undefined> {
+  return call(options, async (s3, given) => {
+    try {
+      const found = await s3.send(new HeadObjectCommand({ Bucket, Key: key }), given);
+      return described(key, found.ContentLength, found.ETag, found.LastModified);
+    } catch (thrown) {
+      if (isMissingKey(thrown)) return undefined;
+      throw thrown;
+    }
+  });
+}
+
+function abort(
+  { Bucket, call }: OpenBucket,
+  { key, id }: { readonly key: string; readonly id: string },
+  options?: ObjectCallOptions,
+): Promise<void> {
+  return call(options, async (s3, given) => {
+    try {
+      await s3.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId: id }), given);
+    } catch (thrown) {
+      if (!(thrown instanceof Error && thrown.name === "NoSuchUpload")) throw thrown;
+    }
+  });
+}
+
+function endless(name: string): StoreFailure {
+  return new StoreFailure("failing", `${name}: after a page of its list it names the same page again.`);
 }
 
 /** Answers that the SDK keeps whole: a page of a list has a thousand keys of a thousand letters at most. */

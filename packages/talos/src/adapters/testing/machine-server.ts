@@ -127,16 +127,7 @@ export async function startMachineServer(options: MachineServerOptions): Promise
         });
         const chunks = options.readReply ?? [];
         if (chunks === "endless") {
-          const chunk = options.endlessChunk ?? new Uint8Array();
-          const more = (): void => {
-            let isFree = true;
-            while (isFree && !call.cancelled) {
-              isFree = call.write(chunk);
-              sentBytes += chunk.length;
-            }
-            if (!call.cancelled) call.once("drain", more);
-          };
-          more();
+          writeEndlessly(call, options.endlessChunk ?? new Uint8Array(), (bytes) => (sentBytes += bytes));
           return;
         }
         for (const chunk of chunks) call.write(chunk);
@@ -144,17 +135,7 @@ export async function startMachineServer(options: MachineServerOptions): Promise
       },
     },
   );
-  const pair = { cert_chain: Buffer.from(options.certificate.certificate), private_key: Buffer.from(opensslKey(options.certificate.key)) };
-  const credentials = ServerCredentials.createSsl(
-    options.clientAuthority === undefined ? null : Buffer.from(options.clientAuthority),
-    [pair],
-    options.clientAuthority !== undefined,
-  );
-  const host = options.address ?? "127.0.0.1";
-  const address = `${host.includes(":") ? `[${host}]` : host}:${options.port ?? 0}`;
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
-  });
+  const port = await listen(server, options);
   return {
     port,
     sentBytes: () => sentBytes,
@@ -166,4 +147,29 @@ export async function startMachineServer(options: MachineServerOptions): Promise
     connections: () => peers.size,
     close: () => server.forceShutdown(),
   };
+}
+
+/** Gives the transport as much as it takes, until the client leaves. */
+function writeEndlessly(call: ServerWritableStream<Buffer, Uint8Array>, chunk: Uint8Array, sent: (bytes: number) => void): void {
+  let isFree = true;
+  while (isFree && !call.cancelled) {
+    isFree = call.write(chunk);
+    sent(chunk.length);
+  }
+  if (!call.cancelled) call.once("drain", () => writeEndlessly(call, chunk, sent));
+}
+
+/** @returns the port */
+function listen(server: Server, options: MachineServerOptions): Promise<number> {
+  const pair = { cert_chain: Buffer.from(options.certificate.certificate), private_key: Buffer.from(opensslKey(options.certificate.key)) };
+  const credentials = ServerCredentials.createSsl(
+    options.clientAuthority === undefined ? null : Buffer.from(options.clientAuthority),
+    [pair],
+    options.clientAuthority !== undefined,
+  );
+  const host = options.address ?? "127.0.0.1";
+  const address = `${host.includes(":") ? `[${host}]` : host}:${options.port ?? 0}`;
+  return new Promise<number>((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, bound) => (error === null ? resolve(bound) : reject(error)));
+  });
 }

@@ -3,7 +3,7 @@ import { tryParseInteger } from "../scalars/integer.ts";
 import type { CodecType, StructType, Type } from "../schema/notation.ts";
 import { freeScalar } from "../yaml/free-value.ts";
 import { mergedMembers } from "../yaml/merged-members.ts";
-import type { YamlMappingNode, YamlNode, YamlScalarNode } from "../yaml/read.ts";
+import type { YamlMappingNode, YamlNode, YamlScalarNode } from "../yaml/node.ts";
 import { oldBoolean } from "../yaml/resolve.ts";
 import type { ConfigMap, ConfigValue } from "./value.ts";
 

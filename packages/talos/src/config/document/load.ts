@@ -2,7 +2,8 @@ import { identityText, legacyKind, type DocumentIdentity } from "../document-ide
 import { ConfigError } from "../errors.ts";
 import { schemaOf, type DocumentShape, type Generation } from "../schema/notation.ts";
 import { nodeAt } from "../yaml/navigate.ts";
-import { readYaml, type ReadLimits, type YamlDocument, type YamlMappingNode, type YamlNode } from "../yaml/read.ts";
+import type { YamlMappingNode, YamlNode } from "../yaml/node.ts";
+import { readYaml, type ReadLimits, type YamlDocument } from "../yaml/read.ts";
 import { checkUnknownKeys } from "./unknown-keys.ts";
 import { decode } from "./decode.ts";
 import type { ConfigMap } from "./value.ts";

@@ -4,7 +4,7 @@ import { emitYaml, type YamlValue } from "../yaml/emit.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
 import { isMergeKey } from "../yaml/merged-members.ts";
 import { PlainScalar } from "../yaml/plain-scalar.ts";
-import type { YamlNode, YamlScalarNode } from "../yaml/read.ts";
+import type { YamlNode, YamlScalarNode } from "../yaml/node.ts";
 
 /**
  * Refuses keys that the type does not have. The detail shows the unknown part of the tree, as Talos does.

@@ -3,7 +3,8 @@ import { identityOf, identityText, legacyKind, type DocumentIdentity } from "../
 import { generationOf } from "../patch/patch.ts";
 import { schemaOf, type Schema } from "../schema/notation.ts";
 import { emitYaml } from "../yaml/emit.ts";
-import { readYaml, type YamlNode } from "../yaml/read.ts";
+import type { YamlNode } from "../yaml/node.ts";
+import { readYaml } from "../yaml/read.ts";
 import { differences, type Difference } from "./diff.ts";
 import { documentRules } from "./document-rules.ts";
 import { worseEffect, type ConfigChange, type ConfigEffect, type ConfigEffects } from "./effect.ts";

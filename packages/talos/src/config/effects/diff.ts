@@ -7,7 +7,7 @@ import type { Field, Type } from "../schema/notation.ts";
 import type { YamlValue } from "../yaml/emit.ts";
 import { PlainScalar } from "../yaml/plain-scalar.ts";
 import { plainValue } from "../yaml/plain-value.ts";
-import type { YamlMappingNode, YamlNode, YamlSequenceNode } from "../yaml/read.ts";
+import type { YamlMappingNode, YamlNode, YamlSequenceNode } from "../yaml/node.ts";
 
 /** A part that differs between two documents. */
 export interface Difference {

@@ -1,5 +1,5 @@
 import type { YamlValue } from "../yaml/emit.ts";
-import type { YamlNode } from "../yaml/read.ts";
+import type { YamlNode } from "../yaml/node.ts";
 
 /** Names of fields whose values are shown to nobody, whatever document they stand in; below them nothing is shown either. */
 const secretNames: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import { identityOfDocument, type ConfigDocument } from "../document/load.ts";
 import type { ConfigMap, ConfigValue } from "../document/value.ts";
 import { ConfigError } from "../errors.ts";
 import type { Type } from "../schema/notation.ts";
-import type { YamlMappingNode, YamlNode } from "../yaml/read.ts";
+import type { YamlMappingNode, YamlNode } from "../yaml/node.ts";
 
 /** One `$patch: delete` of a patch: which part of which document goes. */
 export interface Deletion {

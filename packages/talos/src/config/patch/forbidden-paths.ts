@@ -1,6 +1,7 @@
 import { ConfigError } from "../errors.ts";
 import { identityOf, legacyKind } from "../document-identity.ts";
-import { readYaml, type YamlNode } from "../yaml/read.ts";
+import type { YamlNode } from "../yaml/node.ts";
+import { readYaml } from "../yaml/read.ts";
 import { jsonOf } from "./json-value.ts";
 
 /**

@@ -2,7 +2,8 @@ import { isNull } from "../document/load.ts";
 import { ConfigError } from "../errors.ts";
 import { emitYaml, type YamlValue } from "../yaml/emit.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
-import { readYaml, type ReadLimits, type YamlNode } from "../yaml/read.ts";
+import type { YamlNode } from "../yaml/node.ts";
+import { readYaml, type ReadLimits } from "../yaml/read.ts";
 import { applyOperation, JsonPatchRefusal, type JsonOperation } from "./json-operations.ts";
 import { jsonOf, operationJsonOf, type JsonValue } from "./json-value.ts";
 

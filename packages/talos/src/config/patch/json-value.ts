@@ -2,7 +2,7 @@ import { ConfigError } from "../errors.ts";
 import { tryParseInteger } from "../scalars/integer.ts";
 import { isOldBoolean } from "../yaml/resolve.ts";
 import { mergedMembers } from "../yaml/merged-members.ts";
-import type { YamlNode, YamlScalarNode } from "../yaml/read.ts";
+import type { YamlNode, YamlScalarNode } from "../yaml/node.ts";
 
 /** A JSON document, with maps that keep keys as they are. */
 export type JsonValue = string | number | bigint | boolean | null | JsonValue[] | Map<string, JsonValue>;

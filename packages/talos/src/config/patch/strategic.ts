@@ -5,7 +5,8 @@ import { merge } from "../document/merge.ts";
 import type { ConfigMap } from "../document/value.ts";
 import { ConfigError } from "../errors.ts";
 import type { Generation } from "../schema/notation.ts";
-import { readYaml, type ReadLimits, type YamlNode } from "../yaml/read.ts";
+import type { YamlNode } from "../yaml/node.ts";
+import { readYaml, type ReadLimits } from "../yaml/read.ts";
 import { applyDeletion, splitDeletions, type Deletion } from "./deletes.ts";
 
 /** A partial config: its documents are merged over those of the same identity, in their order. */

@@ -1,5 +1,5 @@
 import { ConfigError } from "../errors.ts";
-import type { YamlNode } from "./read.ts";
+import type { YamlNode } from "./node.ts";
 
 /**
  * Anchors of a text and what their aliases repeat. As in Go's library an anchor lives on in later documents, and the latest of a name counts.

@@ -7,7 +7,7 @@ import { mutatedTexts } from "../../fuzz/adapters/mutations.ts";
 import { ConfigError } from "../errors.ts";
 import { countValuesAtMost } from "./count-values.ts";
 import { readYaml } from "./read.ts";
-import type { YamlNode } from "./read.ts";
+import type { YamlNode } from "./node.ts";
 
 describe("the values that a text may hold", () => {
   const cases: readonly (readonly [string, string, number])[] = [

@@ -2,7 +2,7 @@ import { tryParseInteger } from "../scalars/integer.ts";
 import type { YamlValue } from "./emit.ts";
 import { mergedMembers } from "./merged-members.ts";
 import { PlainScalar } from "./plain-scalar.ts";
-import type { YamlNode, YamlScalarNode } from "./read.ts";
+import type { YamlNode, YamlScalarNode } from "./node.ts";
 
 /**
  * A node of a part without a type, as the value that Go makes of it: numbers lose the way they were written, dates get a time, integers

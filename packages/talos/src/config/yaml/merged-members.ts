@@ -1,5 +1,5 @@
 import { ConfigError } from "../errors.ts";
-import type { YamlMappingNode, YamlNode, YamlScalarNode } from "./read.ts";
+import type { YamlMappingNode, YamlNode, YamlScalarNode } from "./node.ts";
 
 /** One member of a mapping as it counts. */
 export interface MergedMember {

@@ -1,4 +1,4 @@
-import type { YamlMappingNode, YamlNode } from "./read.ts";
+import type { YamlMappingNode, YamlNode } from "./node.ts";
 
 /** The member of a mapping at a path of keys, `undefined` when any step is absent or of another shape. */
 export function nodeAt(node: YamlNode | undefined, ...path: readonly string[]): YamlNode | undefined {

@@ -1,6 +1,6 @@
 import type { YamlValue } from "./emit.ts";
 import { PlainScalar } from "./plain-scalar.ts";
-import type { YamlNode } from "./read.ts";
+import type { YamlNode } from "./node.ts";
 
 /** A node as a value that prints the same: scalars that are not strings keep their text. */
 export function plainValue(node: YamlNode): YamlValue {

@@ -1,7 +1,8 @@
 import { decode } from "../document/decode.ts";
 import { ConfigError, type ConfigErrorCode } from "../errors.ts";
 import type { Generation, Type } from "../schema/notation.ts";
-import { readYaml, type YamlNode } from "./read.ts";
+import type { YamlNode } from "./node.ts";
+import { readYaml } from "./read.ts";
 
 /** What a field of a struct is read with: its value and its dotted path. */
 export type FieldReader = (value: YamlNode, path: string) => unknown;

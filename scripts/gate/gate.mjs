@@ -1,0 +1,117 @@
+// Everything that must hold before a change lands: `.ci/run`. Prints what each stage took and what is left to `npm run night`.
+// Plain JavaScript for Node 20: the clone that it stands in is a fresh one, and README's commands install what is needed.
+// At most two processes compute at once, and none beside a genuine server.
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureParts, partsOfAll } from "../parts.mjs";
+import { rememberPassed } from "./passed.mjs";
+import { playCommand, readmeCommands } from "./readme.mjs";
+import { SMOKE } from "./smoke.mjs";
+
+process.chdir(join(dirname(fileURLToPath(import.meta.url)), "../.."));
+
+/** Faults of foundings and keys, whose rules nothing may lose. */
+const ALWAYS_PLANTED = ["double-bootstrap", "bootstrap-intent-in-memory", "regenerate-missing-bundle"];
+const LIVES = 60;
+/** One of so many parts of the crash plans of a workload, and of all planted faults. */
+const CRASH_PARTS = 6;
+const FAULT_PARTS = 60;
+const SIMULATE = ["--max-semi-space-size=64", "packages/testkit/src/simulate/main.ts"];
+
+const times = [];
+const began = Date.now();
+const secondsSince = (at) => Math.round((Date.now() - at) / 1000);
+
+async function stage(name, ...works) {
+  const at = Date.now();
+  process.stdout.write(`\n=== ${name}\n`);
+  const outcomes = await Promise.allSettled(works.map((work) => work()));
+  times.push(`${String(secondsSince(at)).padStart(5)} s  ${name}`);
+  const failed = outcomes.find(({ status }) => status === "rejected");
+  if (failed === undefined) return;
+  process.stdout.write(`${times.join("\n")}\n\n=== ${name} FAILED after ${secondsSince(at)} s: ${failed.reason.message}\n`);
+  process.exit(1);
+}
+
+/** A script of the repository, with the Node and the packages that it needs. */
+function script(...args) {
+  return () =>
+    new Promise((resolve, reject) => {
+      const child = spawn(process.execPath, ["scripts/launch/run.cjs", ...args], { stdio: ["ignore", "inherit", "inherit"] });
+      child.on("error", reject);
+      child.on("close", (code, signal) =>
+        code === 0 ? resolve() : reject(new Error(`${args[0]} ended with ${signal ?? `exit code ${code}`}`)),
+      );
+    });
+}
+
+function assertNothingChanged() {
+  if (gitStatus() === before) return;
+  spawnSync("git", ["--no-pager", "diff", "--stat"], { stdio: ["ignore", "inherit", "inherit"] });
+  throw new Error('generated files are not current: run "npm run generate" and commit');
+}
+
+const gitStatus = () => spawnSync("git", ["status", "--porcelain"], { encoding: "utf8" }).stdout;
+
+function planned() {
+  const { status, stdout } = spawnSync(process.execPath, ["scripts/launch/run.cjs", "scripts/gate/plan.mjs"], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  if (status !== 0) throw new Error("nothing could be chosen; the lines above say why");
+  return JSON.parse(stdout);
+}
+
+const [start, test] = readmeCommands();
+// Parts are built while the demo waits for machines and npm for its registry.
+await stage(
+  `README: ${start.split("#")[0].trim()}, and genuine parts`,
+  () => playCommand(start),
+  () => ensureParts(partsOfAll(SMOKE)),
+);
+await stage("README: npm test", () => playCommand(test));
+
+const before = gitStatus();
+const { base, turn, changed, stories, storiesLeft, workloads, real, realLeft, parts, faulted } = planned();
+process.stdout.write(`\n${changed} files differ from ${base.slice(0, 12)}\n`);
+await stage("lint and types", script("scripts/lint.mjs"), script("node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"));
+await stage("generated files", async () => {
+  await script("scripts/generate.mjs")();
+  assertNothingChanged();
+});
+await stage("build", script("scripts/build.mjs"));
+await stage(`stories: ${stories.length} files`, script("scripts/test.mjs", "--stories", ...stories));
+await stage(
+  `simulation: ${LIVES} lives`,
+  script(...SIMULATE, "--seed", "1", "--runs", `${LIVES}`, "--workload", "all", "--trouble", "rotate"),
+);
+for (const { command } of JSON.parse(readFileSync("scripts/gate/known-seeds.json", "utf8")))
+  await stage(`known seed: ${command}`, script(...SIMULATE, ...command.replace("npm run simulate -- ", "").split(" ")));
+const crashes = `${turn % CRASH_PARTS}/${CRASH_PARTS}`;
+await stage(
+  `crash plans: part ${crashes} of ${workloads.join(" and ")}`,
+  ...workloads.map((name) => script(...SIMULATE, "--crash-plans", "--workload", name, "--slice", crashes)),
+);
+await stage(
+  `planted faults: part ${turn % FAULT_PARTS} of ${FAULT_PARTS}, and those of ${faulted.length} files`,
+  script(
+    "packages/testkit/src/mutants/main.ts",
+    ...ALWAYS_PLANTED,
+    "--slice",
+    `${turn % FAULT_PARTS}/${FAULT_PARTS}`,
+    ...faulted.flatMap((file) => ["--file", file]),
+  ),
+);
+await stage("further genuine parts", () => ensureParts(parts));
+await stage(
+  `real tests: ${SMOKE.length} of every landing, ${real.length} of what changed`,
+  script("scripts/test-real.mjs", ...SMOKE, ...real),
+);
+
+rememberPassed();
+process.stdout.write(
+  `\n=== all stages passed in ${secondsSince(began)} s\n${times.join("\n")}\n` +
+    `Left to npm run night: ${storiesLeft} files of stories, ${realLeft} real test files, the other crash plans and planted faults, lives from random seeds.\n`,
+);

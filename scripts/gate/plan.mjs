@@ -1,0 +1,80 @@
+// Chooses what the gate runs of everything that there is, and prints it as JSON. The night runs the rest.
+// The choice depends on the commit and on recorded costs alone: the same commit is judged by the same tests on every machine.
+import { globSync, readFileSync } from "node:fs";
+import { allTests, changedSince, git, testsThatReach } from "../reach.mjs";
+import { partsOfAll } from "../parts.mjs";
+import { diffBase } from "./passed.mjs";
+import { SMOKE } from "./smoke.mjs";
+import { allWorkloads } from "../workloads.mjs";
+
+/** Processor seconds of the stories that one run plays; two thirds for what the diff reaches. */
+const STORIES_CPU_S = 300;
+const REACHED_CPU_S = 200;
+/** A story that nobody recorded yet costs as much as the dearer ones. */
+const UNKNOWN_CPU_S = 12;
+/** Real test files beside the smoke. */
+const MOST_REAL = 4;
+/** Workloads whose crash plans are played, one beside the other. */
+const WORKLOADS = 2;
+/** Files whose planted faults are played. */
+const MOST_FAULTED = 12;
+
+const costs = JSON.parse(readFileSync(new URL("costs.json", import.meta.url), "utf8"));
+const costOf = (file) => costs[file] ?? UNKNOWN_CPU_S;
+
+const commit = git("rev-parse", "HEAD")[0];
+const turn = Number.parseInt(commit.slice(0, 8), 16);
+/** The list from another place in each commit, so that everything comes round. */
+const rotated = (list) => [...list.slice(turn % Math.max(1, list.length)), ...list.slice(0, turn % Math.max(1, list.length))];
+
+/** Takes from the front while the sum of costs stays below the limit. */
+function within(limit, files) {
+  const taken = [];
+  let spent = 0;
+  for (const file of files) {
+    if (spent + costOf(file) > limit) continue;
+    spent += costOf(file);
+    taken.push(file);
+  }
+  return { taken, spent };
+}
+
+const base = diffBase();
+const changed = changedSince(base);
+const reached = await testsThatReach(allTests(), changed);
+
+const stories = allTests().filter((file) => file.startsWith("packages/testkit/src/stories/"));
+const distanceOf = new Map(reached.map(({ file, distance }) => [file, distance]));
+const nearest = rotated(stories)
+  .filter((file) => distanceOf.has(file))
+  .toSorted((a, b) => distanceOf.get(a) - distanceOf.get(b));
+const first = within(REACHED_CPU_S, nearest);
+const rest = within(
+  STORIES_CPU_S - first.spent,
+  rotated(stories).filter((file) => !first.taken.includes(file)),
+);
+
+const packages = new Set([...changed].flatMap((file) => /^packages\/[^/]+\//.exec(file)?.[0] ?? []));
+const realFiles = rotated(globSync("{test,packages/*/src}/**/*.real-test.ts").toSorted()).filter((file) => !SMOKE.includes(file));
+const real = [
+  ...realFiles.filter((file) => changed.has(file)),
+  ...realFiles.filter((file) => !changed.has(file) && [...packages].some((folder) => file.startsWith(folder))),
+].slice(0, MOST_REAL);
+
+const isSource = (file) => /^packages\/[^/]+\/src\/.*(?<!test)\.ts$/.test(file);
+const faulted = rotated([...changed].filter(isSource)).slice(0, MOST_FAULTED);
+
+process.stdout.write(
+  `${JSON.stringify({
+    base,
+    turn,
+    changed: changed.size,
+    stories: [...first.taken, ...rest.taken],
+    storiesLeft: stories.length - first.taken.length - rest.taken.length,
+    workloads: rotated(allWorkloads()).slice(0, WORKLOADS),
+    real,
+    realLeft: realFiles.length - real.length,
+    parts: partsOfAll(real),
+    faulted,
+  })}\n`,
+);
