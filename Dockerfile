@@ -13,7 +13,7 @@ FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE}-bookworm-slim AS b
 WORKDIR /src
 COPY . .
 # Exactly what package-lock.json names, without scripts of dependencies.
-RUN npm ci --ignore-scripts --no-audit --no-fund && node scripts/build.mjs --image
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/build.mjs --image
 
 # Genuine, from the project's own images: static binaries for each platform.
 FROM gcr.io/etcd-development/etcd:${ETCD} AS etcd

@@ -8,5 +8,5 @@ dir=$(mktemp -d)
 trap 'hack/tools/stop-apiserver.sh "$dir" > /dev/null; rm -rf "$dir"' EXIT
 BIN=$tools hack/tools/start-apiserver.sh "$dir" > /dev/null
 module() { (cd hack/tools/k8s && go list -m -f '{{.Dir}}' "$1"); }
-node_modules/.bin/node packages/apiserver/scripts/extract-openapi.ts "$tools/kubectl" "$dir/kubeconfig" packages/apiserver/src/builtin/gen
-node_modules/.bin/node packages/apiserver/scripts/extract-protobuf.ts "$(module k8s.io/api)" "$(module k8s.io/apimachinery)" packages/apiserver/src/request/gen
+node scripts/launch/run.cjs packages/apiserver/scripts/extract-openapi.ts "$tools/kubectl" "$dir/kubeconfig" packages/apiserver/src/builtin/gen
+node scripts/launch/run.cjs packages/apiserver/scripts/extract-protobuf.ts "$(module k8s.io/api)" "$(module k8s.io/apimachinery)" packages/apiserver/src/request/gen

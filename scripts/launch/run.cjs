@@ -1,92 +1,68 @@
-// Every npm script begins here: installs what is missing, then runs its arguments with the Node that comes with the installation, as `node ARGUMENTS` would.
-// Without arguments it only installs.
+// Every npm script begins here: installs what is missing, then runs its arguments with Node 24 or newer, as `node ARGUMENTS` would. Without arguments it only installs.
+// `--for running` before them: the command needs no linters, compilers, generators and test libraries.
 // `.npmrc` switches lifecycle scripts off, so there is no `prestart` to do it. Syntax and calls of old Node, 10 and newer: it runs before Node 24 is there.
 "use strict";
-const fs = require("fs");
 const path = require("path");
 const { pathToFileURL } = require("url");
 const { spawn } = require("child_process");
-const { bundledNode } = require("./installed.cjs");
 const { ensureInstalled } = require("./install.cjs");
-const { InstallError } = require("./install-error.cjs");
+const { bundledNode, isNodeNew } = require("./installed.cjs");
 
 const root = path.join(__dirname, "..", "..");
-/** Type stripping without a flag, node:sqlite, and the TLS behaviour that the gRPC library needs. */
-const NEEDED_MAJOR = 24;
-const isNew = Number(process.versions.node.split(".")[0]) >= NEEDED_MAJOR;
-/** npm passes on what the terminal sent to all of us already: two of a kind that close together are one. */
-const SAME_SIGNAL_MS = 1000;
 
-ensureInstalled({ root, needsBundledNode: !isNew })
-  .then(() => run(process.argv.slice(2)))
-  .catch((error) => {
-    // Whatever it was, a person who only typed a command is served by a sentence.
-    process.stderr.write(`${error instanceof InstallError ? "" : "error: "}${error.message}\n`);
-    process.exitCode = 1;
-  });
+main(process.argv.slice(2)).catch((error) => {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+});
 
-function run(words) {
-  const args = words.slice();
-  const position = args.findIndex((word) => !word.startsWith("-"));
-  const node = chooseNode();
-  if (position < 0) {
-    if (args.length > 0) runThere(node, args);
-    return;
-  }
-  args[position] = path.join(root, args[position]);
-  // No second process where this one will do: that is every time but the first, for npm looks into node_modules/.bin first.
-  if (node === process.execPath && position === 0) runHere(args);
-  else runThere(node, args);
-}
-
-function chooseNode() {
-  const bundled = bundledNode(root);
-  if (bundled !== undefined) return fs.realpathSync(bundled);
-  if (isNew) return process.execPath;
-  throw new InstallError(
-    `Node ${process.versions.node} is too old, and there is none from npm that runs here (${process.platform} ${process.arch}).\n` +
-      `Install Node ${NEEDED_MAJOR} or newer, then run the command again.`,
-  );
+async function main(words) {
+  const isForRunning = words[0] === "--for" && words[1] === "running";
+  const args = words.slice(isForRunning ? 2 : 0);
+  await ensureInstalled(root, isForRunning);
+  if (args.length === 0) return;
+  const script = args.findIndex((word) => !word.startsWith("-"));
+  if (script >= 0) args[script] = path.join(root, args[script]);
+  if (!isNodeNew) runThere(bundledNode, script === 0 ? [__filename, ...words] : args);
+  else if (script === 0) runHere(args);
+  else runThere(process.execPath, args);
 }
 
 function runHere(args) {
-  keepCompiled();
-  process.argv.splice(1, process.argv.length - 1, ...args);
-  import(pathToFileURL(args[0]).href).catch((error) => {
-    // Out of the promise, so that Node reports it as it reports what a script throws.
-    setImmediate(() => {
-      throw error;
-    });
-  });
-}
-
-/** Types are stripped and code is compiled once: from the second time on a command loads in a third of the time. A folder that cannot be written is left alone. */
-function keepCompiled() {
   const { enableCompileCache } = require("module");
+  // From the second time on a command loads in a third of the time. A folder that cannot be written is left alone.
   if (enableCompileCache !== undefined && process.env.NODE_COMPILE_CACHE === undefined)
     enableCompileCache(path.join(root, "node_modules", ".cache", "compiled"));
+  process.argv.splice(1, process.argv.length - 1, ...args);
+  import(pathToFileURL(args[0]).href).catch((error) => process.nextTick(rethrow, error));
 }
 
+/** Out of the promise: Node reports what a script throws as it does without us. */
+function rethrow(error) {
+  throw error;
+}
+
+/** In a second process; what it starts by the name `node` is the same Node. Hands signals, exit code and streams through. */
 function runThere(node, args) {
-  const child = spawn(node, args, { stdio: "inherit" });
-  const passedOn = ["SIGINT", "SIGTERM", "SIGHUP"];
+  const env = Object.assign({}, process.env, { PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` });
+  const child = spawn(node, args, { stdio: "inherit", env });
   const last = {};
   const passOn = (signal) => {
-    const now = Date.now();
-    const isSame = now - (last[signal] || 0) < SAME_SIGNAL_MS;
-    last[signal] = now;
+    // npm passes on what the terminal sent to all of us already.
+    const isSame = Date.now() - (last[signal] || 0) < 1000;
+    last[signal] = Date.now();
     // A console of Windows tells everybody by itself, and kill would not ask.
     if (!isSame && process.platform !== "win32") child.kill(signal);
   };
-  for (const signal of passedOn) process.on(signal, passOn);
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  for (const signal of signals) process.on(signal, passOn);
   child.on("error", (error) => {
-    process.stderr.write(`${node} cannot be started: ${error.message}\nRemove node_modules, then run the command again.\n`);
+    process.stderr.write(`${node} cannot be started (${error.message}). Install Node 24 or newer, then run the command again.\n`);
     process.exit(1);
   });
   child.on("exit", (code, signal) => {
     if (signal === null) process.exit(code);
     // Ends as the command ended, so that npm and the shell see it.
-    for (const name of passedOn) process.removeListener(name, passOn);
+    for (const name of signals) process.removeListener(name, passOn);
     process.kill(process.pid, signal);
   });
 }

@@ -40,8 +40,10 @@ export function unitsOf(part, { seeds }) {
     case "lives":
       return Array.from({ length: seeds }, () => livesOf(randomInt(1, 1_000_000)));
     case "crash-plans":
-      return workloads().map((name) =>
-        npm("simulate", `--crash-plans --workload ${name}`, [...SIMULATE, "--crash-plans", "--workload", name]),
+      return allWorkloads().flatMap((name) =>
+        Array.from({ length: CRASH_PARTS }, (_, index) => `--crash-plans --workload ${name} --slice ${index}/${CRASH_PARTS}`).map((words) =>
+          npm("simulate", words, [...SIMULATE, ...words.split(" ")]),
+        ),
       );
     case "faults":
       return Array.from({ length: FAULT_PARTS }, (_, index) => `${index}/${FAULT_PARTS}`).map((slice) =>

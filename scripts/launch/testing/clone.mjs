@@ -12,7 +12,7 @@ export function createClone() {
   const folder = mkdtempSync(join(tmpdir(), "talos-operator launch "));
   const file = (name) => join(folder, name);
   mkdirSync(file("scripts"));
-  cpSync(launch, file("scripts/launch"), { recursive: true, filter: (source) => !/testing|\.test\.mjs$/.test(source) });
+  cpSync(launch, file("scripts/launch"), { recursive: true, filter: (source) => !/testing|\.test\.mjs$|launch.node$/.test(source) });
   const lock = (version) =>
     writeFileSync(
       file("package-lock.json"),
@@ -21,7 +21,7 @@ export function createClone() {
         packages: {
           "": { dependencies: { wanted: version } },
           "node_modules/wanted": { version, integrity: `sha512-${"a".repeat(86)}==` },
-          [`node_modules/node-${process.platform}-${process.arch}`]: { version: "24.0.0", optional: true },
+          "node_modules/for-development": { version, dev: true, integrity: `sha512-${"b".repeat(86)}==` },
           "node_modules/of-another-platform": { version: "1.0.0", optional: true, os: ["none"], cpu: ["none"] },
         },
       }),

@@ -6,7 +6,8 @@ const path = require("path");
 const { failWith, leaveOut = [], takesMs = 0, ignoresSignals = false } = JSON.parse(process.env.FAKE_NPM || "{}");
 fs.appendFileSync("npm-calls.txt", `${process.pid} ${JSON.stringify(process.argv.slice(2))} omit=${process.env.npm_config_omit || ""}\n`);
 if (ignoresSignals) process.on("SIGTERM", () => {});
-fs.rmSync("node_modules", { recursive: true, force: true });
+const words = process.argv.slice(2);
+if (words[0] === "ci") fs.rmSync("node_modules", { recursive: true, force: true });
 setTimeout(() => {
   if (failWith !== undefined) {
     process.stderr.write(failWith);
@@ -15,9 +16,9 @@ setTimeout(() => {
   const { packages } = JSON.parse(fs.readFileSync("package-lock.json", "utf8"));
   const there = {};
   for (const key of Object.keys(packages)) {
-    if (key === "" || leaveOut.includes(key)) continue;
+    if (key === "" || leaveOut.includes(key) || (packages[key].dev && words.includes("--omit=dev"))) continue;
     fs.mkdirSync(key, { recursive: true });
-    fs.writeFileSync(path.join(key, "package.json"), "{}");
+    if (!fs.existsSync(path.join(key, "package.json"))) fs.writeFileSync(path.join(key, "package.json"), "{}");
     there[key] = packages[key];
   }
   fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages: there }));
