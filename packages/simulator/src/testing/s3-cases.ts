@@ -22,7 +22,6 @@ export interface S3Signing {
   readonly secretAccessKey?: string;
   readonly region?: string;
   readonly service?: string;
-  readonly sessionToken?: string;
   /** How far the client's clock is ahead, in seconds. */
   readonly skewSeconds?: number;
   /** Headers and parameters that are added once the request has been signed. */

@@ -61,12 +61,12 @@ export async function sendS3(endpoint: string, keys: S3Keys, step: S3Step): Prom
 /** The headers of a request, with those of its signature. */
 export async function signS3(endpoint: string, keys: S3Keys, step: S3Step, body: Buffer): Promise<Record<string, string>> {
   const headers = { host: new URL(endpoint).host, ...step.headers };
-  const { accessKeyID, secretAccessKey, sessionToken, region = "us-east-1", service = "s3", skewSeconds = 0 } = { ...keys, ...step.sign };
+  const { accessKeyID, secretAccessKey, region = "us-east-1", service = "s3", skewSeconds = 0 } = { ...keys, ...step.sign };
   if (step.sign?.isAbsent === true) return headers;
   const signer = new SignatureV4({
     service,
     region,
-    credentials: { accessKeyId: accessKeyID, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
+    credentials: { accessKeyId: accessKeyID, secretAccessKey },
     sha256: Sha256,
     uriEscapePath: false,
   });
