@@ -9,7 +9,7 @@ const FLAGS = ["--listen", "127.0.0.1:17445"];
 
 describe("npm start", () => {
   const startIn = (folder: string, seconds: string): Promise<CommandResult> => {
-    const until = ["--exit-when-ready", "--timeout", seconds];
+    const until = ["--exit-when-ready", "--timeout", seconds, "--first-address", "127.20.3.1"];
     return run("npm", ["start", "--silent", "--", ...until, "--no-persist", "--data-dir", folder, ...FLAGS]);
   };
 
@@ -20,6 +20,10 @@ describe("npm start", () => {
     assert.match(result.stdout, /export KUBECONFIG=/);
     assert.match(result.stdout, /talosctl --talosconfig/);
     assert.match(result.stderr, /Ready after/);
+    // Where the first machine was told to be, and the endpoint behind it.
+    const config = (name: string): string => readFileSync(join(folder.path, "clusters", "default", "first", name), "utf8");
+    assert.match(config("kubeconfig"), /server: https:\/\/127\.20\.3\.100:6443/);
+    assert.match(config("talosconfig"), /- 127\.20\.3\.1\b/);
   });
 
   it("exits non-zero and names what it still waits for when time is up", async () => {

@@ -20,7 +20,7 @@ export { namesOf as namesOfImage } from "./rpc/image-handlers.ts";
 export { isCounted, overEtcd, refusalOf } from "./workload/over-etcd.ts";
 export type { WorkloadApi, WorkloadCluster, WorkloadClusterRequest, WorkloadContents } from "./workload/api.ts";
 export type { EtcdCluster, EtcdMember } from "./etcd/model.ts";
-export type { EtcdDatabase } from "./etcd/spaces.ts";
+export type { EtcdDatabase } from "./etcd/etcd-database.ts";
 
 // For those who put machines behind other transports (see `./grpc`) or drive a machine without a datacenter.
 export { nextDue, step } from "./node/step.ts";

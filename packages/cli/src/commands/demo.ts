@@ -2,10 +2,7 @@ import type { CommandSpec } from "../command.ts";
 import { addonFlags } from "../settings/addon-flags.ts";
 import { localBackupFlags } from "../settings/backup-flags.ts";
 import { etcdTroubles } from "../process/etcd-trouble.ts";
-import { dataDirFlag, listenFlag } from "./shared-flags.ts";
-
-/** Below 127.1.0.100, where the example's cluster endpoint is. */
-const MOST_MACHINES = 99;
+import { dataDirFlag, firstAddressFlag, listenFlag, MOST_DEMO_MACHINES } from "./shared-flags.ts";
 
 export const demoCommand: CommandSpec = {
   name: "demo",
@@ -34,8 +31,12 @@ export const demoCommand: CommandSpec = {
       summary: "simulated machines; those that nothing names are spare",
       default: 8,
       min: 0,
-      max: MOST_MACHINES,
+      max: MOST_DEMO_MACHINES,
       isCount: true,
+    },
+    {
+      ...firstAddressFlag,
+      summary: `${firstAddressFlag.summary}, and so do the addresses of the example; a manifest of your own keeps its addresses`,
     },
     { name: "talos-version", kind: "string", value: "version", summary: "Talos on the machines' boot media", default: "v1.13.9" },
     {

@@ -13,7 +13,8 @@ import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
 import { openDemoCharts } from "../process/demo-charts.ts";
 import { openDemoStorage, type DemoStorageOptions } from "../process/demo-storage.ts";
-import { exampleManifest } from "../process/example.ts";
+import { readExample } from "../process/example.ts";
+import { keepFirstAddress, simulatedAddresses, type SimulatedAddress } from "../process/first-address.ts";
 import { openFolderLog } from "../process/folder-log.ts";
 import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
 import { etcdTroubleOf, troubleEtcd } from "../process/etcd-trouble.ts";
@@ -21,7 +22,7 @@ import { readListen } from "../process/listen.ts";
 import { openLocalAddons } from "../process/local-addons.ts";
 import { openLocalBackups } from "../process/local-backups.ts";
 import { GOAL_KINDS } from "../process/look-at-clusters.ts";
-import { isLoopback, requireBindable, simulatedAddress } from "../process/loopback.ts";
+import { isLoopback, requireBindable } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { createNodeCheck } from "../process/node-check.ts";
 import { createRecentEvents } from "../process/recent-events.ts";
@@ -29,6 +30,7 @@ import { startProvidedMachines } from "../process/provided-machines.ts";
 import { startSimulatedMachines, type SimulatedMachines, type SimulatedMachinesOptions } from "../process/simulated-machines.ts";
 import { startStandalone } from "../process/standalone-process.ts";
 import { readSettings } from "../settings/read-settings.ts";
+import { MOST_DEMO_MACHINES } from "./shared-flags.ts";
 
 /** Simulated machines are well within seconds after a boot: nobody waits a quarter of an hour for a version that is broken. */
 const DEMO_UPGRADE_MS = 45_000;
@@ -42,6 +44,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   await requireBindable(asked.addresses);
   const folder = openDataFolder(requiredString(flags, "data-dir"));
   const persist = booleanFlag(flags, "persist");
+  if (persist) keepFirstAddress(folder, asked.addressOf(1));
   // A demo that keeps objects locks the folder with its store.
   const lock = persist ? undefined : lockFolder(folder);
   const log = createLogger({
@@ -111,6 +114,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
             applied,
             files,
             objectStorage: storage?.host,
+            firstAddress: asked.addressOf(1),
             chartRepository: hasHelm ? charts?.url : undefined,
           });
           isStaying = !booleanFlag(flags, "exit-when-ready");
@@ -142,7 +146,10 @@ function readAsked(flags: FlagValues, context: CommandContext) {
   const listen = readListen(flags, context);
   const brokenVersion = brokenVersionOf(givenString(flags, "broken-version"));
   const etcdTrouble = etcdTroubleOf(givenString(flags, "etcd-trouble"));
-  const objects = readManifest(stringFlag(flags, "manifest") ?? exampleManifest());
+  // The example's cluster endpoint is behind the last machine.
+  const addressOf = simulatedAddresses(requiredString(flags, "first-address"), MOST_DEMO_MACHINES + 1);
+  const manifest = stringFlag(flags, "manifest");
+  const objects = manifest === undefined ? readExample(addressOf) : readManifest(manifest);
   if (!objects.some(({ kind }) => GOAL_KINDS.has(kind))) {
     throw new CliError(
       "the manifest holds no object that the demo could wait for",
@@ -150,7 +157,7 @@ function readAsked(flags: FlagValues, context: CommandContext) {
     );
   }
   const named = machineAddresses(objects);
-  const addresses = simulatedAddresses(flags, named);
+  const addresses = machinesToSimulate(flags, named, addressOf);
   return {
     compositions,
     listen,
@@ -160,6 +167,7 @@ function readAsked(flags: FlagValues, context: CommandContext) {
     objects,
     named,
     addresses,
+    addressOf,
   };
 }
 
@@ -191,7 +199,7 @@ async function chartsOf(flags: FlagValues, context: CommandContext, keys: Keys):
 
 /** Simulated machines, and what gives them to Machines. */
 async function startMachines(
-  { addresses, named, talosVersion, brokenVersion }: ReturnType<typeof readAsked>,
+  { addresses, addressOf, named, talosVersion, brokenVersion }: ReturnType<typeof readAsked>,
   { client, folder, keys, log }: { readonly client: KubeClient } & Pick<SimulatedMachinesOptions, "folder" | "keys" | "log">,
 ): Promise<SimulatedMachines> {
   const machines = await startSimulatedMachines({
@@ -204,7 +212,7 @@ async function startMachines(
     pace: "demo",
   });
   const { datacenter } = machines;
-  const provider = startProvidedMachines({ client, datacenter, talosVersion, named, log });
+  const provider = startProvidedMachines({ client, datacenter, talosVersion, named, addressOf, mostMachines: MOST_DEMO_MACHINES, log });
   return {
     datacenter,
     async close() {
@@ -228,7 +236,7 @@ function whatStays(started: StartedAs, folder: DataFolder, persist: boolean): Pa
 }
 
 /** Machines that the manifest names at loopback addresses, then as many more as were asked for. */
-function simulatedAddresses(flags: FlagValues, named: readonly string[]): readonly string[] {
+function machinesToSimulate(flags: FlagValues, named: readonly string[], addressOf: SimulatedAddress): readonly string[] {
   const outside = named.filter((address) => !isLoopback(address));
   if (outside.length > 0) {
     throw new CliError(
@@ -238,6 +246,6 @@ function simulatedAddresses(flags: FlagValues, named: readonly string[]): readon
   }
   const count = numberFlag(flags, "machines") ?? 8;
   const addresses = new Set(named);
-  for (let n = 1; addresses.size < count; n += 1) addresses.add(simulatedAddress(n));
+  for (let n = 1; addresses.size < count; n += 1) addresses.add(addressOf(n));
   return [...addresses];
 }

@@ -2,9 +2,9 @@ import { createLogger, createX509Keys } from "@talos-operator/adapters";
 import { booleanFlag, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
 import { openDataFolder } from "../process/data-folder.ts";
+import { keepFirstAddress, simulatedAddresses } from "../process/first-address.ts";
 import { openLineLog } from "../process/line-log.ts";
 import { parseLogLevel } from "../process/log-level.ts";
-import { simulatedAddress } from "../process/loopback.ts";
 import { isPace, startSimulatedMachines } from "../process/simulated-machines.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 
@@ -12,13 +12,16 @@ export async function runSimulator(flags: FlagValues, context: CommandContext): 
   const pace = requiredString(flags, "pace");
   if (!isPace(pace)) throw new CliError(`"${pace}" is no pace`, "Use demo, genuine or instant.", { exitCode: 2 });
   const count = numberFlag(flags, "machines") ?? 8;
+  const addressOf = simulatedAddresses(requiredString(flags, "first-address"), count);
+  const folder = booleanFlag(flags, "persist") ? openDataFolder(requiredString(flags, "data-dir")) : undefined;
+  if (folder !== undefined) keepFirstAddress(folder, addressOf(1));
   const bootSeconds = numberFlag(flags, "boot-seconds");
   const callLogPath = stringFlag(flags, "call-log");
   const calls = callLogPath === undefined ? undefined : await openLineLog(callLogPath);
   const received = new Map<number, number>();
   const machines = await startSimulatedMachines({
-    folder: booleanFlag(flags, "persist") ? openDataFolder(requiredString(flags, "data-dir")) : undefined,
-    addresses: Array.from({ length: count }, (_, index) => simulatedAddress(index + 1)),
+    folder,
+    addresses: Array.from({ length: count }, (_, index) => addressOf(index + 1)),
     talosVersion: requiredString(flags, "talos-version"),
     pace,
     ...(bootSeconds === undefined ? {} : { bootMs: bootSeconds * 1000 }),
@@ -31,7 +34,7 @@ export async function runSimulator(flags: FlagValues, context: CommandContext): 
       if (phase === "answered") received.delete(id);
     },
   });
-  context.stderr.write(`${count} machines wait at ${simulatedAddress(1)} ... ${simulatedAddress(count)}, port 50000\n`);
+  context.stderr.write(`${count} machines wait at ${addressOf(1)} ... ${addressOf(count)}, port 50000\n`);
   await untilAborted(context.signal);
   await machines.close();
   await calls?.close();

@@ -1,4 +1,5 @@
 import type { FlagSpec } from "../command.ts";
+import { DEFAULT_FIRST_ADDRESS } from "../process/first-address.ts";
 
 export const dataDirFlag: FlagSpec = {
   name: "data-dir",
@@ -6,6 +7,17 @@ export const dataDirFlag: FlagSpec = {
   value: "folder",
   summary: "folder for everything that is kept; the kubeconfig is written there",
   default: ".talos-operator",
+};
+
+/** Below the hundredth address, where the example's cluster endpoint is. */
+export const MOST_DEMO_MACHINES = 99;
+
+export const firstAddressFlag: FlagSpec = {
+  name: "first-address",
+  kind: "string",
+  value: "address",
+  summary: "address of the first simulated machine, in 127.0.0.0/8; the others follow it",
+  default: DEFAULT_FIRST_ADDRESS,
 };
 
 export const listenFlag: FlagSpec = {

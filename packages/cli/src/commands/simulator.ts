@@ -1,17 +1,18 @@
 import type { CommandSpec } from "../command.ts";
-import { dataDirFlag, logLevelFlag } from "./shared-flags.ts";
+import { dataDirFlag, firstAddressFlag, logLevelFlag } from "./shared-flags.ts";
 
 /** Each has listeners and timers of its own; a thousand take some 400 MiB. */
 const MOST_MACHINES = 10_000;
 
 export const simulatorCommand: CommandSpec = {
   name: "simulator",
-  summary: "Simulated Talos machines alone, in maintenance mode at 127.1.0.1 and up, port 50000.",
+  summary: "Simulated Talos machines alone, in maintenance mode, port 50000.",
   description: "Machines keep their state in the data folder and come back as they were.",
   flags: [
     { ...dataDirFlag, summary: "folder for the machines' state" },
     { name: "persist", kind: "boolean", summary: "keep nothing: machines begin in maintenance mode each time", default: true },
     { name: "machines", kind: "number", value: "count", summary: "how many", default: 8, min: 1, max: MOST_MACHINES, isCount: true },
+    firstAddressFlag,
     { name: "talos-version", kind: "string", value: "version", summary: "Talos on the boot media", default: "v1.13.9" },
     {
       name: "pace",

@@ -29,9 +29,11 @@ it("names what was applied and nothing else, and quotes paths", () => {
 
 it("offers to grow the example, to back it up and to install an addon, and no other manifest", () => {
   const applied = [{ apiVersion: "x/v1", kind: "TalosCluster", metadata: { name: "first" } }];
-  const hints = (words: readonly string[], objectStorage?: string): string =>
-    accessHints(started(words), { kubeconfig: "/k", applied, files: [], objectStorage }).join("\n");
+  const hints = (words: readonly string[], objectStorage?: string, firstAddress = "127.1.0.1"): string =>
+    accessHints(started(words), { kubeconfig: "/k", applied, files: [], objectStorage, firstAddress }).join("\n");
   assert.match(hints(["demo"]), /kubectl apply -f .*examples\/grow\/cluster\.yaml/);
+  // The machines of that example are elsewhere.
+  assert.doesNotMatch(hints(["demo"], undefined, "127.20.3.1"), /grow/);
   assert.match(hints(["demo"], "127.0.0.1:9333"), /kubectl apply -f .*examples\/talos-etcd-backup\.yaml/);
   // Elsewhere is no store that the example names.
   for (const store of ["127.0.0.1:9334", undefined])

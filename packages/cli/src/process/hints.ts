@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import type { AccessFiles } from "./access-files.ts";
 import type { NamedObject } from "./apply-object.ts";
 import { exampleManifest } from "./example.ts";
+import { DEFAULT_FIRST_ADDRESS } from "./first-address.ts";
 
 /** How this process was started: what is printed for a person to type is typed in the same way. */
 export interface StartedAs {
@@ -32,6 +33,7 @@ export function accessHints(
     files,
     objectStorage,
     chartRepository,
+    firstAddress,
   }: {
     readonly kubeconfig: string;
     readonly applied: readonly NamedObject[];
@@ -40,12 +42,14 @@ export function accessHints(
     readonly objectStorage?: string | undefined;
     /** URL of the repository of charts that is served beside; absent where no helm can install them. */
     readonly chartRepository?: string | undefined;
+    /** Of the simulated machines. */
+    readonly firstAddress?: string | undefined;
   },
 ): readonly string[] {
   const [first] = applied.filter(({ kind }) => SHOWN.has(kind));
   const inNamespace = (namespace = "default"): string => (namespace === "default" ? "" : ` -n ${namespace}`);
   const hasComposition = applied.some(({ kind }) => kind === "KubernetesCluster");
-  const grow = exampleFile(started, applied, "grow", "cluster.yaml");
+  const grow = firstAddress === DEFAULT_FIRST_ADDRESS ? exampleFile(started, applied, "grow", "cluster.yaml") : undefined;
   const backup = exampleFile(
     started,
     applied,

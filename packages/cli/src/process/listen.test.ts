@@ -44,6 +44,7 @@ describe("--listen", () => {
       const flags = {
         listen: "0.0.0.0:0",
         "data-dir": join(root, "data"),
+        "first-address": "127.1.0.1",
         durability: "process-crash",
         manifest,
         "log-level": "none such",

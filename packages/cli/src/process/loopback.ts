@@ -1,11 +1,6 @@
 import { createServer } from "node:net";
 import { CliError, errorCode } from "../cli-error.ts";
 
-/** Address of simulated machine `n`, counted from 1: 127.1.0.1, 127.1.0.2, ... */
-export function simulatedAddress(n: number): string {
-  return `127.1.${Math.floor(n / 256)}.${n % 256}`;
-}
-
 export function isLoopback(address: string): boolean {
   return /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(address) || address === "::1";
 }
@@ -40,7 +35,7 @@ export async function requireBindable(addresses: readonly string[]): Promise<voi
   if (taken.length > 0) {
     throw new CliError(
       `simulated machines cannot listen on ${taken.slice(0, SHOWN).join(", ")}${taken.length > SHOWN ? ` and ${taken.length - SHOWN} more` : ""}: another process does`,
-      "Stop it (another demo or simulator, or a server on all addresses), or name other loopback addresses in the manifest.",
+      "Stop it (another demo or simulator, or a server on all addresses), or take other addresses: --first-address, or those that the manifest names.",
     );
   }
 }

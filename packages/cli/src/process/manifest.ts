@@ -10,11 +10,15 @@ export interface ManifestObject {
   readonly [key: string]: unknown;
 }
 
-/** Reads a file of YAML documents as kubectl does. Empty documents are skipped. */
-export function readManifest(path: string): readonly ManifestObject[] {
+/**
+ * Reads a file of YAML documents as kubectl does. Empty documents are skipped.
+ *
+ * @param edit changes the text before it is parsed
+ */
+export function readManifest(path: string, edit = (text: string): string => text): readonly ManifestObject[] {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = edit(readFileSync(path, "utf8"));
   } catch (error) {
     throw new CliError(`cannot read the manifest ${path}: ${(error as Error).message}`, "Give the path of a YAML file that you may read.", {
       cause: error,

@@ -5,10 +5,8 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Logger } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { provideMachines, type Hardware, type Machine } from "../../../../examples/machine-provider/provider.ts";
-import { requireBindable, simulatedAddress } from "./loopback.ts";
-
-/** Below 127.1.0.100, where the example's cluster endpoint is. */
-const MOST_MACHINES = 99;
+import type { SimulatedAddress } from "./first-address.ts";
+import { requireBindable } from "./loopback.ts";
 
 export interface ProvidedMachinesOptions {
   readonly client: KubeClient;
@@ -16,6 +14,9 @@ export interface ProvidedMachinesOptions {
   readonly talosVersion: string;
   /** Addresses that manifests name: their machines are spoken for. */
   readonly named: readonly string[];
+  readonly addressOf: SimulatedAddress;
+  /** No machine is added beyond this one. */
+  readonly mostMachines: number;
   readonly log: Logger;
 }
 
@@ -23,7 +24,7 @@ export interface ProvidedMachinesOptions {
  * Fulfils every Machine with a simulated one: a spare first, else a new one at the next loopback address. One whose Machine is deleted is powered off, and
  * is a spare again. Which machine is whose stands in the status of the Machines, so that it is the same after a restart.
  */
-export function startProvidedMachines({ client, datacenter, talosVersion, named, log }: ProvidedMachinesOptions): {
+export function startProvidedMachines({ client, datacenter, talosVersion, named, addressOf, mostMachines, log }: ProvidedMachinesOptions): {
   close(): Promise<void>;
 } {
   const machines = client.resource<Machine>({
@@ -54,8 +55,8 @@ export function startProvidedMachines({ client, datacenter, talosVersion, named,
     const isTaken = await taken();
     const spare = datacenter.machines().find(({ address }) => !isTaken.has(address));
     if (spare !== undefined) return spare.address;
-    for (let n = 1; n <= MOST_MACHINES; n += 1) {
-      const address = simulatedAddress(n);
+    for (let n = 1; n <= mostMachines; n += 1) {
+      const address = addressOf(n);
       if (isTaken.has(address) || datacenter.machines().some((one) => one.address === address)) continue;
       await requireBindable([address]);
       datacenter.addMachine({ address, talosVersion });

@@ -94,7 +94,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     if (error instanceof SimulatorError && error.code === "CANNOT_LISTEN") {
       throw new CliError(
         `a simulated machine cannot start: ${error.message}`,
-        "Another demo or simulator runs on this machine: stop it first; simulated machines listen at 127.1.0.1 and up, port 50000.",
+        "Another demo or simulator runs on this machine: stop it first, or start this one with another --first-address.",
         { cause: error },
       );
     }

@@ -1,16 +1,32 @@
-import type { ScheduledTimer } from "@talos-operator/ports";
+import type { Clock, ScheduledTimer, Timers } from "@talos-operator/ports";
 import { nextDue, step } from "../node/step.ts";
-import type { MachineInput } from "../node/inputs.ts";
+import type { MachineInput, MachineOutput } from "../node/inputs.ts";
 import type { DefragmentTime, EtcdAlarm, Machine } from "../node/machine.ts";
-import type { SimulatedMachine } from "./types.ts";
-import type { World } from "./world.ts";
+import type { ReleaseFault } from "../node/releases.ts";
+import type { Timings } from "../node/timings.ts";
+import type { DatacenterChange, SimulatedMachine } from "./types.ts";
+
+/** What a machine has around it. */
+interface CellSurroundings {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly timings: Timings;
+  readonly releases: ReadonlyMap<string, ReleaseFault>;
+  readonly isClosed: boolean;
+  readonly databases: { fallBehind(cell: Cell): void };
+  readonly spaces: { setAlarm(cell: Cell, alarm: EtcdAlarm | undefined): void; corrupt(cell: Cell, data?: string): void };
+  save(change: DatacenterChange): Promise<void> | undefined;
+  machineChanged(cell: Cell): void;
+  /** Does what the machine wants. */
+  perform(cell: Cell, output: MachineOutput): void;
+}
 
 /**
  * Holds the current value of one machine, plays its timers and passes on what it wants.
  * Its value changes only in `dispatch`.
  */
 export class Cell implements SimulatedMachine {
-  readonly #world: World;
+  readonly #world: CellSurroundings;
   #machine: Machine;
   #timer: ScheduledTimer | undefined;
   #timerAt: number | undefined;
@@ -20,7 +36,7 @@ export class Cell implements SimulatedMachine {
   readonly #dropListeners = new Set<() => void>();
   readonly #changeListeners = new Set<() => void>();
 
-  constructor(world: World, machine: Machine) {
+  constructor(world: CellSurroundings, machine: Machine) {
     this.#world = world;
     this.#machine = machine;
   }

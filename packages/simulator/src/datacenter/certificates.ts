@@ -1,7 +1,7 @@
 import type { KeyPair } from "@talos-operator/ports";
 import { activeFacts, hostnameOf } from "../node/identity.ts";
 import type { Cell } from "./cell.ts";
-import type { World } from "./world.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** A genuine node's certificate lives a day and is renewed after half of it without a break; ours simply outlives the world. */
 const lifetimeMs = 5 * 365 * 86_400_000;
@@ -17,7 +17,7 @@ function certificateNames(cell: Cell): { readonly ips: readonly string[]; readon
 }
 
 /** Self-signed at each boot: a root with an empty subject and a server certificate under it. */
-export async function issueMaintenanceIdentity(world: World, cell: Cell): Promise<KeyPair> {
+export async function issueMaintenanceIdentity(world: Surroundings, cell: Cell): Promise<KeyPair> {
   const now = world.clock.now();
   const root = await world.keys.createAuthority({ kind: "ed25519", notBefore: now });
   const { ips, dns } = certificateNames(cell);
@@ -36,7 +36,7 @@ export async function issueMaintenanceIdentity(world: World, cell: Cell): Promis
  * so without one that is up there is none.
  */
 export async function issueServerIdentity(
-  world: World,
+  world: Surroundings,
   cell: Cell,
 ): Promise<{ readonly identity: KeyPair; readonly names: readonly string[] } | undefined> {
   const facts = activeFacts(cell.state);
@@ -55,7 +55,7 @@ export async function issueServerIdentity(
   return { identity, names: [...ips, ...dns] };
 }
 
-function signerFor(world: World, certificate: string, token: string): KeyPair | undefined {
+function signerFor(world: Surroundings, certificate: string, token: string): KeyPair | undefined {
   for (const cell of world.cells()) {
     const { state } = cell;
     const facts = activeFacts(state);

@@ -4,6 +4,7 @@ import { RpcError } from "./call.ts";
 import type { Reply } from "./call.ts";
 import { CallFailure, connectionFailure } from "./call-failure.ts";
 import type { Cell } from "./cell.ts";
+import { connect } from "./connect.ts";
 import { hold } from "./held-connection.ts";
 import { shakeHands } from "./handshake.ts";
 import type { Session } from "./handshake.ts";
@@ -32,22 +33,6 @@ async function reaches(world: World, { address, port = 50_000 }: TalosTarget, ti
   if (callMs > 0) await world.timers.sleep(Math.min(callMs / 2, timeoutMs));
   const cell = await connect(world, address, timeoutMs);
   return cell !== undefined && cell.state.api.kind !== "down" && port === 50_000;
-}
-
-/** Pauses after which the first packet of a connection is sent again, as Linux does it. */
-const RESENT_AFTER_MS = [1_000, 2_000, 4_000, 8_000, 16_000];
-
-/** The machine that takes or refuses a connection; `undefined` when no packet reaches one within `timeoutMs`. */
-export async function connect(world: World, address: string, timeoutMs: number, signal?: AbortSignal): Promise<Cell | undefined> {
-  let leftMs = timeoutMs;
-  for (const pauseMs of [...RESENT_AFTER_MS, Number.POSITIVE_INFINITY]) {
-    const cell = world.cell(address);
-    if (cell?.state.power === "on" && cell.state.isConnected) return cell;
-    await world.timers.sleep(Math.min(pauseMs, leftMs), signal);
-    leftMs -= pauseMs;
-    if (leftMs <= 0) return undefined;
-  }
-  return undefined;
 }
 
 class InProcessChannel implements TalosChannel {

@@ -42,10 +42,10 @@ export const errorReference: {
       remedy: "Stop the other process (often a second demo), or add the address to the loopback interface.",
     },
     BAD_OBJECT_STORAGE: {
-      cause:
-        "The S3 endpoint cannot be served as it is asked for: its address is not of loopback, a bucket or a key cannot be one, or its folder cannot be used.",
+      cause: "The folder of the S3 endpoint cannot be used.",
       effect: "Nothing is served, and nothing in the folder is changed.",
-      remedy: "Correct what the message names. A folder serves one process at a time; one of a newer release is left to that release.",
+      remedy:
+        "Free the folder that the message names, or name another one. A folder serves one process at a time; one of a newer release is left to that release.",
     },
     CLOSED: {
       cause: "A machine was added to a datacenter that was closed.",

@@ -7,15 +7,26 @@ import type { MachineInput } from "../node/inputs.ts";
 import { etcdMinorOf } from "../node/version.ts";
 import { memberShown } from "../resources/member-shown.ts";
 import type { Cell } from "./cell.ts";
-import type { World } from "./world.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Beside the machines. */
+interface EtcdSurroundings extends Surroundings {
+  readonly spaces: {
+    /** The process of this machine ends before it serves. */
+    endsByCheck(cluster: EtcdCluster, cell: Cell): boolean;
+  };
+  saveEtcd(cluster: EtcdCluster): void;
+  /** It was looked at anew who lives. */
+  etcdEvaluated(cluster: EtcdCluster): void;
+}
 
 /** The etcd clusters of a datacenter and the machines that are their members. */
 export class EtcdRegistry {
-  readonly #world: World;
+  readonly #world: EtcdSurroundings;
   readonly #clusters = new Map<string, EtcdCluster>();
   readonly #elections = new Set<string>();
 
-  constructor(world: World) {
+  constructor(world: EtcdSurroundings) {
     this.#world = world;
   }
 
@@ -153,7 +164,7 @@ export class EtcdRegistry {
     const end = (outcome: Extract<MachineInput, { kind: "etcd-leave-ended" }>["outcome"], message = ""): void =>
       cell.dispatch({ kind: "etcd-leave-ended", outcome, message });
     if (cluster === undefined || id === undefined) return end("left");
-    if (memberShown(this.#world, cell) === undefined) return end("unshown", "failed to get local etcd member ID");
+    if (memberShown(cell.state, cluster) === undefined) return end("unshown", "failed to get local etcd member ID");
     const left = this.remove(cluster, id, "emptied");
     // Somebody was first: nothing is left to do.
     if (left.ok || left.refusal === "etcdserver: member not found") return end("left");

@@ -1,5 +1,5 @@
 import type { HeldUntil, ScheduledTimer, TalosTarget } from "@talos-operator/ports";
-import { connect } from "./channel.ts";
+import { connect } from "./connect.ts";
 import type { World } from "./world.ts";
 
 /** apid waits so long for the first word of a handshake, as gRPC's servers do. Milliseconds. */

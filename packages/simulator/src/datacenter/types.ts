@@ -2,7 +2,7 @@ import type { Clock, Keys, RandomSource, TalosDialer, Timers } from "@talos-oper
 import type { EtcdCluster } from "../etcd/model.ts";
 import type { MachineSpec } from "../node/hardware.ts";
 import type { DefragmentTime, EtcdAlarm, Machine } from "../node/machine.ts";
-import type { EtcdDatabase } from "../etcd/spaces.ts";
+import type { EtcdDatabase } from "../etcd/etcd-database.ts";
 import type { ReleaseFault } from "../node/releases.ts";
 import type { Timings } from "../node/timings.ts";
 import type { WorkloadApi } from "../workload/api.ts";

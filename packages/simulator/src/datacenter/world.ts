@@ -11,13 +11,14 @@ import { EtcdDatabases } from "../etcd/databases.ts";
 import { EtcdSpaces } from "../etcd/spaces.ts";
 import { EtcdRegistry } from "./etcd-registry.ts";
 import { FaultTable } from "./faults.ts";
+import type { Surroundings } from "./surroundings.ts";
 import type { CallEvent, DatacenterChange, DatacenterOptions, SimulatedMachine } from "./types.ts";
 import type { Machine } from "../node/machine.ts";
 
 const waitingForCertificates = "Waiting for api certificates";
 
 /** Everything that machines share: time, keys, the network, etcd clusters, workload APIs. */
-export class World {
+export class World implements Surroundings {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: RandomSource;

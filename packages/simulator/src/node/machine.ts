@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { KeyPair } from "@talos-operator/ports";
 import type { Hardware } from "./hardware.ts";
-import type { Installer } from "./upgrade.ts";
 
 /**
  * A simulated machine as a value: plain JSON, replaced as a whole by every step.
@@ -84,6 +83,19 @@ export interface InstalledSystem {
   readonly schematics?: { readonly next: string | undefined; readonly other: string | undefined };
   /** Kernel arguments that GRUB was given for the two; absent = those of the image. */
   readonly kernelArguments?: { readonly next: readonly string[] | undefined; readonly other: readonly string[] | undefined };
+}
+
+/** An installer that runs on the machine, whoever started it. */
+export interface Installer {
+  readonly version: string;
+  /** Absent = it was built from none. */
+  readonly schematic?: string;
+  /** How it will end. */
+  readonly exitCode: number;
+  /** What waits for it: a caller of LifecycleService, or a sequence that reboots afterwards. */
+  readonly of: "caller" | "sequence";
+  /** Talos is not on the disk yet. */
+  readonly first?: true;
 }
 
 export interface StoredImage {

@@ -122,12 +122,7 @@ function handle(run: Run, input: MachineInput): void {
       return startBootstrapping(run);
     case "etcd-founded":
     case "etcd-joined":
-      run.set({ etcd: { data: { cluster: input.cluster, memberId: input.memberId }, isBootstrapRequested: false, isChecked: false } });
-      if (input.kind === "etcd-joined") {
-        run.after("etcd-start", run.timings.etcdStartMs);
-        return;
-      }
-      return startEtcd(run);
+      return becomeMember(run, input);
     case "etcd-available":
       if (canJoin(run.machine) && !run.has("etcd-join")) run.after("etcd-join", run.timings.etcdJoinPollMs);
       return;
@@ -140,29 +135,18 @@ function handle(run: Run, input: MachineInput): void {
     case "etcd-promoted":
       return run.output("etcd-changed");
     case "kubernetes-reachable":
-      if (kubeletRuns(machine) && !machine.kubernetes.isNodeRegistered && !run.has("node-register"))
-        run.after("node-register", run.timings.nodeRegisterMs);
-      else if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !run.has("node-ready")) becomeReady(run);
-      return;
+      return reachKubernetes(run);
     case "node-registered":
       run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: true, lacksNetwork: input.lacksNetwork } });
       return becomeReady(run);
     case "network-installed":
-      if (machine.kubernetes.hasForeignNetwork === true) return;
-      run.set({ kubernetes: { ...machine.kubernetes, hasForeignNetwork: true } });
-      if (kubeletRuns(machine) && machine.kubernetes.isNodeRegistered && !machine.kubernetes.isNodeReady) becomeReady(run);
-      return;
+      return installNetwork(run);
     case "node-forgotten":
       run.cancel("node-ready");
       return run.set({ kubernetes: { ...machine.kubernetes, isNodeRegistered: false, isNodeReady: false } });
     case "reboot":
-      run.event({ kind: "sequence", sequence: "reboot", action: "START" }, input.actorId);
-      run.stage("rebooting");
-      return run.after("down", run.timings.shutdownMs);
     case "shutdown":
-      run.event({ kind: "sequence", sequence: "shutdown", action: "START" }, input.actorId);
-      run.stage("shutting down");
-      return run.after("off", run.timings.shutdownMs);
+      return startShutdown(run, input);
     case "reset":
       return startReset(run, input);
     case "etcd-leave-ended":
@@ -179,13 +163,8 @@ function handle(run: Run, input: MachineInput): void {
       return run.set({ kubernetes: { ...machine.kubernetes, isCordoned: false } });
     case "rollback":
       return rollBack(run);
-    case "image": {
-      const others = (machine.images ?? []).filter(({ store, name }) => store !== input.store || name !== input.name);
-      const { store, name, talosVersion, schematic } = input;
-      const installs = talosVersion === undefined ? {} : { talosVersion, ...(schematic === undefined ? {} : { schematic }) };
-      const image = { store, name, ...installs, pulledAt: run.now };
-      return run.set({ images: input.isThere ? [...others, image] : others });
-    }
+    case "image":
+      return keepImage(run, input);
     case "restart-service":
       return restartKubelet(run);
     case "meta": {
@@ -193,6 +172,40 @@ function handle(run: Run, input: MachineInput): void {
       return run.set({ meta: input.value === undefined ? rest : { ...rest, [input.key]: input.value } });
     }
   }
+}
+
+function becomeMember(run: Run, { kind, cluster, memberId }: Extract<MachineInput, { kind: "etcd-founded" | "etcd-joined" }>): void {
+  run.set({ etcd: { data: { cluster, memberId }, isBootstrapRequested: false, isChecked: false } });
+  if (kind === "etcd-joined") run.after("etcd-start", run.timings.etcdStartMs);
+  else startEtcd(run);
+}
+
+/** The API of the cluster answers: the kubelet registers its Node there, or turns it ready again. */
+function reachKubernetes(run: Run): void {
+  if (!kubeletRuns(run.machine)) return;
+  const { isNodeRegistered } = run.machine.kubernetes;
+  if (!isNodeRegistered && !run.has("node-register")) run.after("node-register", run.timings.nodeRegisterMs);
+  if (isNodeRegistered && !run.has("node-ready")) becomeReady(run);
+}
+
+function installNetwork(run: Run): void {
+  const { kubernetes } = run.machine;
+  if (kubernetes.hasForeignNetwork === true) return;
+  run.set({ kubernetes: { ...kubernetes, hasForeignNetwork: true } });
+  if (kubeletRuns(run.machine) && kubernetes.isNodeRegistered && !kubernetes.isNodeReady) becomeReady(run);
+}
+
+function startShutdown(run: Run, { kind, actorId }: Extract<MachineInput, { kind: "reboot" | "shutdown" }>): void {
+  run.event({ kind: "sequence", sequence: kind, action: "START" }, actorId);
+  run.stage(kind === "reboot" ? "rebooting" : "shutting down");
+  run.after(kind === "reboot" ? "down" : "off", run.timings.shutdownMs);
+}
+
+/** An image was pulled, or removed. */
+function keepImage(run: Run, { store, name, talosVersion, schematic, isThere }: Extract<MachineInput, { kind: "image" }>): void {
+  const others = (run.machine.images ?? []).filter((one) => one.store !== store || one.name !== name);
+  const installs = talosVersion === undefined ? {} : { talosVersion, ...(schematic === undefined ? {} : { schematic }) };
+  run.set({ images: isThere ? [...others, { store, name, ...installs, pulledAt: run.now }] : others });
 }
 
 /** What a machine was about to do when its last value was written down: everything that has no timer of its own. */

@@ -2,7 +2,7 @@ import { withoutProcess } from "./etcd-service.ts";
 import { activeFacts } from "./identity.ts";
 import { talosVersionOfImage } from "./image-version.ts";
 import type { MachineInput } from "./inputs.ts";
-import type { InstalledSystem, Machine, TimerName } from "./machine.ts";
+import type { InstalledSystem, Installer, Machine, TimerName } from "./machine.ts";
 import type { Run } from "./run.ts";
 
 /**
@@ -24,19 +24,6 @@ const metaKeys = { upgrade: "6", stagedImage: "7", stagedOptions: "8" } as const
 
 /** machined counts from ten to nought before it reboots after a failure: `internal/app/machined/main.go` handle. */
 const rebootAfterFailureMs = 11_000;
-
-/** An installer that runs on the machine, whoever started it. */
-export interface Installer {
-  readonly version: string;
-  /** Absent = it was built from none. */
-  readonly schematic?: string;
-  /** How it will end. */
-  readonly exitCode: number;
-  /** What waits for it: a caller of LifecycleService, or a sequence that reboots afterwards. */
-  readonly of: "caller" | "sequence";
-  /** Talos is not on the disk yet. */
-  readonly first?: true;
-}
 
 function systemOf({ system, hardware: { talosVersion } }: Machine): InstalledSystem {
   return system ?? { media: talosVersion, next: talosVersion, other: undefined };

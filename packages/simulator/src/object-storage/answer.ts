@@ -1,6 +1,5 @@
 import { document, type Element } from "./xml.ts";
 import type { S3Error } from "./s3-error.ts";
-import type { S3Request } from "./s3-request.ts";
 
 /** What is sent back. */
 export interface S3Answer {
@@ -12,8 +11,8 @@ export interface S3Answer {
   readonly release?: () => void;
 }
 
-export function xmlAnswer(element: Element, headers: Readonly<Record<string, string>> = {}): S3Answer {
-  return { status: 200, headers: { ...headers, "content-type": "application/xml" }, body: document(element) };
+export function xmlAnswer(element: Element): S3Answer {
+  return { status: 200, headers: { "content-type": "application/xml" }, body: document(element) };
 }
 
 export function emptyAnswer(status: number, headers: Readonly<Record<string, string>> = {}): S3Answer {
@@ -21,33 +20,15 @@ export function emptyAnswer(status: number, headers: Readonly<Record<string, str
   return { status, headers: status === 204 ? headers : { "content-length": "0", ...headers } };
 }
 
-export function errorAnswer(
-  error: S3Error,
-  request: Pick<S3Request, "method" | "bucket" | "key"> | undefined,
-  requestId: string,
-): S3Answer {
-  // HEAD and 304 have no body.
-  if (request?.method === "HEAD" || error.status === 304) return { status: error.status, headers: {} };
-  const resource = request === undefined ? "/" : `/${request.bucket}${request.key === "" ? "" : `/${request.key}`}`;
+export function errorAnswer(error: S3Error, method: string, requestId: string): S3Answer {
+  if (method === "HEAD") return { status: error.status, headers: {} };
   const element: Element = [
     "Error",
     [
       ["Code", error.code],
       ["Message", error.message],
-      ...Object.entries(error.details).map(([name, value]): Element => [name, value]),
-      ["Resource", resource],
       ["RequestId", requestId],
     ],
   ];
   return { status: error.status, headers: { "content-type": "application/xml" }, body: document(element) };
-}
-
-/** S3's form of a time in XML. */
-export function isoTime(at: number): string {
-  return new Date(at).toISOString();
-}
-
-/** HTTP's form of a time, in seconds. */
-export function httpTime(at: number): string {
-  return new Date(at).toUTCString();
 }

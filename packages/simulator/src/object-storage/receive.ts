@@ -1,70 +1,54 @@
 import { createHash } from "node:crypto";
-import type { BodyExpectation } from "./body-expectation.ts";
-import { checksumHeader, createChecksum, demandChecksum, type ChecksumAlgorithm } from "./checksums.ts";
-import { decodeChunks } from "./chunked-body.ts";
 import { S3Error } from "./s3-error.ts";
+import type { S3Request } from "./s3-request.ts";
 
-/** A body that came whole and is what its request said. */
-export interface Received {
-  readonly size: number;
+/** What a request says of its body; all of it must turn out true. */
+export interface ExpectedBody {
+  readonly length: number;
   /** Lower-case hexadecimal. */
-  readonly md5: string;
-  /** Base64, by the algorithm that was asked for. */
-  readonly checksum?: string;
+  readonly sha256?: string;
+  /** Base64. */
+  readonly md5?: string;
 }
 
 /**
- * Passes a body on piece by piece and holds it to what its request said of it. What was passed on counts only once this has returned.
+ * @param sha256 what the signature says of the body
+ * @throws S3Error `MissingContentLength`, `InvalidDigest`, `InvalidArgument`
+ */
+export function expectedBody({ headers }: S3Request, sha256: string | undefined): ExpectedBody {
+  const [length, md5] = [headers.get("content-length"), headers.get("content-md5")];
+  // A request without a body may leave the length out. One that does not know it in advance may not.
+  if (length === undefined && headers.has("transfer-encoding")) throw new S3Error("MissingContentLength");
+  if (!/^\d{1,15}$/.test(length ?? "0")) throw new S3Error("InvalidArgument", "The length of the body is no number.");
+  if (md5 !== undefined) {
+    const bytes = Buffer.from(md5, "base64");
+    if (bytes.length !== 16 || bytes.toString("base64") !== md5) throw new S3Error("InvalidDigest");
+  }
+  return { length: Number(length ?? 0), ...(sha256 === undefined ? {} : { sha256 }), ...(md5 === undefined ? {} : { md5 }) };
+}
+
+/**
+ * Passes a body on piece by piece and compares it with what its request said of it. What was passed on counts only once this has returned.
  *
- * @param keep a checksum that is wanted whether or not the request gives one
- * @throws S3Error `IncompleteBody`, `XAmzContentSHA256Mismatch`, `BadDigest`, and those of chunks
+ * @returns the MD5 of the body, in lower-case hexadecimal
+ * @throws S3Error `IncompleteBody`, `XAmzContentSHA256Mismatch`, `BadDigest`
  */
 export async function receive(
   source: AsyncIterable<Uint8Array>,
-  expected: BodyExpectation,
+  expected: ExpectedBody,
   write: (bytes: Uint8Array) => Promise<void>,
-  keep: ChecksumAlgorithm | undefined = expected.checksum?.algorithm,
-): Promise<Received> {
-  const md5 = createHash("md5");
-  const sha256 = expected.sha256 === undefined ? undefined : createHash("sha256");
-  const algorithm = expected.checksum?.algorithm ?? keep;
-  const checksum = algorithm === undefined ? undefined : createChecksum(algorithm);
+): Promise<string> {
+  const [md5, sha256] = [createHash("md5"), createHash("sha256")];
   let size = 0;
-  const pieces = piecesOf(source, expected);
-  let next = await pieces.next();
-  for (; next.done !== true; next = await pieces.next()) {
-    const bytes = next.value;
+  for await (const bytes of source) {
     size += bytes.length;
     md5.update(bytes);
-    sha256?.update(bytes);
-    checksum?.update(bytes);
+    sha256.update(bytes);
     await write(bytes);
   }
   if (size !== expected.length) throw new S3Error("IncompleteBody");
-  const [digest, found] = [md5.digest(), await checksum?.digest()];
-  if (sha256 !== undefined && sha256.digest("hex") !== expected.sha256) throw new S3Error("XAmzContentSHA256Mismatch");
+  if (expected.sha256 !== undefined && sha256.digest("hex") !== expected.sha256) throw new S3Error("XAmzContentSHA256Mismatch");
+  const digest = md5.digest();
   if (expected.md5 !== undefined && digest.toString("base64") !== expected.md5) throw new S3Error("BadDigest");
-  demandSame(expected, next.value, found);
-  return { size, md5: digest.toString("hex"), ...(found === undefined ? {} : { checksum: found }) };
-}
-
-async function* piecesOf(
-  source: AsyncIterable<Uint8Array>,
-  { chunks, length }: BodyExpectation,
-): AsyncGenerator<Uint8Array, ReadonlyMap<string, string>> {
-  if (chunks !== undefined) return yield* decodeChunks(source, { ...chunks, length });
-  yield* source;
-  return new Map();
-}
-
-function demandSame({ checksum }: BodyExpectation, trailers: ReadonlyMap<string, string>, found: string | undefined): void {
-  const announced = checksum === undefined ? undefined : checksumHeader(checksum.algorithm);
-  for (const name of trailers.keys())
-    if (name !== announced || checksum?.value !== undefined)
-      throw new S3Error("InvalidRequest", "A line follows the body that nobody announced.");
-  if (checksum === undefined || announced === undefined) return;
-  const value = checksum.value ?? trailers.get(announced);
-  if (value === undefined) throw new S3Error("InvalidRequest", `The request announces ${announced} behind its body, and it is not there.`);
-  demandChecksum(checksum.algorithm, value);
-  if (value !== found) throw new S3Error("BadDigest", `The ${checksum.algorithm} you specified did not match the calculated checksum.`);
+  return digest.toString("hex");
 }

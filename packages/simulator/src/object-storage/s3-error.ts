@@ -2,17 +2,14 @@
 const ANSWERS = {
   AccessDenied: [403, "Access Denied"],
   AuthorizationHeaderMalformed: [400, "The authorization header that you provided is not valid."],
-  AuthorizationQueryParametersError: [400, "The authorization query parameters that you provided are not valid."],
-  BadDigest: [400, "The Content-MD5 or checksum value that you specified did not match what the server received."],
-  BucketAlreadyOwnedByYou: [409, "The bucket that you tried to create already exists, and you own it."],
+  BadDigest: [400, "The Content-MD5 that you specified did not match what the server received."],
   EntityTooLarge: [400, "Your proposed upload exceeds the maximum allowed object size."],
   EntityTooSmall: [400, "Your proposed upload is smaller than the minimum allowed object size."],
   IncompleteBody: [400, "You did not provide the number of bytes specified by the Content-Length HTTP header."],
   InternalError: [500, "We encountered an internal error. Please try again."],
   InvalidAccessKeyId: [403, "The AWS Access Key Id you provided does not exist in our records."],
   InvalidArgument: [400, "Invalid Argument"],
-  InvalidBucketName: [400, "The specified bucket is not valid."],
-  InvalidDigest: [400, "The Content-MD5 or checksum value that you specified is not valid."],
+  InvalidDigest: [400, "The Content-MD5 that you specified is not valid."],
   InvalidPart: [
     400,
     "One or more of the specified parts could not be found. The part might not have been uploaded, or the specified entity tag might not have matched the part's entity tag.",
@@ -25,8 +22,6 @@ const ANSWERS = {
   KeyTooLongError: [400, "Your key is too long."],
   MalformedXML: [400, "The XML that you provided was not well formed or did not validate against our published schema."],
   MaxMessageLengthExceeded: [400, "Your request was too large."],
-  MetadataTooLarge: [400, "Your metadata headers exceed the maximum allowed metadata size."],
-  MethodNotAllowed: [405, "The specified method is not allowed against this resource."],
   MissingContentLength: [411, "You must provide the Content-Length HTTP header."],
   NoSuchBucket: [404, "The specified bucket does not exist."],
   NoSuchKey: [404, "The specified key does not exist."],
@@ -35,11 +30,8 @@ const ANSWERS = {
     "The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.",
   ],
   NotImplemented: [501, "A header, parameter or operation that you asked for is not provided here."],
-  NotModified: [304, "Not Modified"],
-  OperationAborted: [409, "A conflicting conditional operation is currently in progress against this resource. Please try again."],
   PreconditionFailed: [412, "At least one of the preconditions you specified did not hold."],
   RequestTimeTooSkewed: [403, "The difference between the request time and the server's time is too large."],
-  RequestTimeout: [400, "Your socket connection to the server was not read from or written to within the timeout period."],
   SignatureDoesNotMatch: [
     403,
     "The request signature we calculated does not match the signature you provided. Check your key and signing method.",
@@ -55,14 +47,11 @@ export type S3ErrorCode = keyof typeof ANSWERS;
 export class S3Error extends Error {
   readonly code: S3ErrorCode;
   readonly status: number;
-  /** Elements of the answer beside code and message. */
-  readonly details: Readonly<Record<string, string>>;
 
-  constructor(code: S3ErrorCode, message?: string, details: Readonly<Record<string, string>> = {}) {
+  constructor(code: S3ErrorCode, message?: string) {
     super(message ?? ANSWERS[code][1]);
     this.name = "S3Error";
     this.code = code;
     this.status = ANSWERS[code][0];
-    this.details = details;
   }
 }

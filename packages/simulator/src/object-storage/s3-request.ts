@@ -19,7 +19,7 @@ const LONGEST_KEY = 1024;
 
 /**
  * @param target what stands in the request line: path and query, never resolved
- * @param rawHeaders names and values in turn, a letter for a byte, as Node's parser gives them
+ * @param rawHeaders names and values in turn, as Node's parser gives them
  * @throws S3Error `InvalidURI`, `KeyTooLongError`, `InvalidArgument`
  */
 export function readS3Request(method: string, target: string, rawHeaders: readonly string[]): S3Request {
@@ -41,7 +41,7 @@ export function readS3Request(method: string, target: string, rawHeaders: readon
 }
 
 /** @throws S3Error `KeyTooLongError`, or `InvalidArgument` for letters that no answer in XML 1.0 could name */
-export function demandKey(key: string): void {
+function demandKey(key: string): void {
   if (Buffer.byteLength(key) > LONGEST_KEY) throw new S3Error("KeyTooLongError");
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(key))
@@ -49,7 +49,7 @@ export function demandKey(key: string): void {
 }
 
 /** The one form of a path in AWS's signatures: all but unreserved letters and `/` as `%XX`. */
-export function encodePath(path: string): string {
+function encodePath(path: string): string {
   return encodeURIComponent(path)
     .replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`)
     .replaceAll("%2F", "/");
@@ -85,7 +85,7 @@ function readHeaders(raw: readonly string[]): ReadonlyMap<string, string> {
   const headers = new Map<string, string>();
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = (raw[at] ?? "").toLowerCase();
-    const value = Buffer.from(raw[at + 1] ?? "", "latin1").toString("utf8");
+    const value = raw[at + 1] ?? "";
     const before = headers.get(name);
     headers.set(name, before === undefined ? value : `${before},${value}`);
   }

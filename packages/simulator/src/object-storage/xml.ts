@@ -36,7 +36,7 @@ export function parseDocument(text: string, root: string): Readonly<Record<strin
   if (/<!DOCTYPE/i.test(text) || /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/.test(text)) throw new S3Error("MalformedXML");
   let parsed: Readonly<Record<string, Parsed>>;
   try {
-    parsed = parseXML(withAstralLetters(text)) as Readonly<Record<string, Parsed>>;
+    parsed = parseXML(text) as Readonly<Record<string, Parsed>>;
   } catch {
     // The parser's own sentence names positions in its code; RangeError when elements nest without end.
     throw new S3Error("MalformedXML");
@@ -44,14 +44,6 @@ export function parseDocument(text: string, root: string): Readonly<Record<strin
   const found = parsed[root];
   if (typeof found !== "object" || Array.isArray(found)) throw new S3Error("MalformedXML");
   return found as Readonly<Record<string, Parsed>>;
-}
-
-/** The parser makes one UTF-16 unit of each number, which is wrong above U+FFFF. */
-function withAstralLetters(text: string): string {
-  return text.replace(/&#(?:x([0-9a-fA-F]{5,6})|(\d{5,7}));/g, (whole, hex: string | undefined, decimal: string | undefined) => {
-    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-    return code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-  });
 }
 
 /** A child that may come any number of times, as a list of records. @throws S3Error `MalformedXML` when one is a text */

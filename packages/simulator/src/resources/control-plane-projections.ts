@@ -1,5 +1,5 @@
 import { activeFacts, isControlPlane, isSameCluster, nodenameOf } from "../node/identity.ts";
-import type { Projection } from "./projections.ts";
+import type { Projection } from "./projection.ts";
 
 const components = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { symlinksOf, type Disk } from "../node/hardware.ts";
 import { cmdlineOf } from "../node/kernel-arguments.ts";
 import { isAtLeast } from "../node/version.ts";
-import type { Projection } from "./projections.ts";
+import type { Projection } from "./projection.ts";
 
 /** Disks, hardware, versions, extensions, META: what does not depend on the cluster. */
 export const hardwareProjections: Readonly<Record<string, Projection>> = {

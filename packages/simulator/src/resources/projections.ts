@@ -1,6 +1,5 @@
 import { isIP } from "./address-kind.ts";
 import type { Cell } from "../datacenter/cell.ts";
-import type { World } from "../datacenter/world.ts";
 import { activeFacts, hasEtcdAddress, hostnameOf, isControlPlane, isSameCluster, nodeIdOf, nodenameOf } from "../node/identity.ts";
 import type { Machine } from "../node/machine.ts";
 import { machineStatusOf } from "../node/status.ts";
@@ -9,26 +8,7 @@ import { etcdImageOf } from "../node/etcd-service.ts";
 import { controlPlaneProjections } from "./control-plane-projections.ts";
 import { hardwareProjections } from "./hardware-projections.ts";
 import { memberShown } from "./member-shown.ts";
-
-/** One resource without its bookkeeping. */
-export interface Projected {
-  readonly id: string;
-  /** Mapping or scalar, as YAML shows it. */
-  readonly spec: unknown;
-  readonly owner?: string;
-  /** Set where the machine itself counts: every apply raises the version, also with the same text. */
-  readonly counted?: { readonly version: number; readonly created: number; readonly updated: number };
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-/** What a projection looks at. */
-interface View {
-  readonly world: World;
-  readonly cell: Cell;
-}
-
-/** Resources of one type as they follow from the machine's state now. */
-export type Projection = (view: View) => readonly Projected[];
+import type { Projected, Projection, View } from "./projection.ts";
 
 /** How long a silent machine stays among the discovered members. */
 const discoveryTtlMs = 30 * 60_000;
@@ -187,7 +167,7 @@ const base: Readonly<Record<string, Projection>> = {
           },
         ],
   "EtcdMembers.etcd.talos.dev": ({ cell, world }) => {
-    const memberID = memberShown(world, cell);
+    const memberID = memberShown(cell.state, world.etcd.of(cell));
     return memberID === undefined ? [] : [{ id: "local", owner: "etcd.MemberController", spec: { memberID } }];
   },
   "EtcdSpecs.etcd.talos.dev": ({ cell }) => {

@@ -2,7 +2,7 @@ import type { Cell } from "../datacenter/cell.ts";
 import type { World } from "../datacenter/world.ts";
 import { definitionsFor, namespaces } from "./definitions.ts";
 import { projections } from "./projections.ts";
-import type { Projected } from "./projections.ts";
+import type { Projected } from "./projection.ts";
 
 /** A resource with its bookkeeping. */
 export interface StoredResource {

@@ -40,7 +40,7 @@ async function localMember(context: HandlerContext): Promise<string> {
   const { cell, world } = context;
   const until = world.clock.now() + memberWaitMs;
   for (;;) {
-    const id = memberShown(world, cell);
+    const id = memberShown(cell.state, world.etcd.of(cell));
     if (id !== undefined) return id;
     if (world.clock.now() >= until) throw failed("failed to get local etcd member ID: context deadline exceeded", grpcStatus.unknown);
     const waiting = new AbortController();

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import type { TalosClient } from "@talos-operator/talos/client";
 import { etcdQuotaBytes, isTalosError, resourceKinds } from "@talos-operator/talos/client";
 import { instantTimings } from "../node/timings.ts";
-import type { EtcdDatabase } from "../etcd/spaces.ts";
+import type { EtcdDatabase } from "../etcd/etcd-database.ts";
 import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";
 

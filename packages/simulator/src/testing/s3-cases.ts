@@ -8,8 +8,6 @@ export interface S3Step {
   /** A text, or so many of one letter. */
   readonly body?: S3Body;
   readonly sign?: S3Signing;
-  /** The body goes in chunks of `aws-chunked`. */
-  readonly chunks?: S3Chunks;
   /** Elements or headers of the answer to be used by later steps, by the name that they get. */
   readonly save?: Readonly<Record<string, string>>;
 }
@@ -18,27 +16,19 @@ export type S3Body = string | { readonly length: number; readonly of: string };
 
 /** How a request is signed; everything has a right default. */
 export interface S3Signing {
-  readonly kind?: "header" | "query" | "none";
+  /** It is not signed. */
+  readonly isAbsent?: boolean;
   readonly accessKeyID?: string;
   readonly secretAccessKey?: string;
   readonly region?: string;
   readonly service?: string;
-  readonly sessionToken?: string;
   /** How far the client's clock is ahead, in seconds. */
   readonly skewSeconds?: number;
-  readonly expiresSeconds?: number;
   /** Headers and parameters that are added once the request has been signed. */
   readonly addedHeaders?: Readonly<Record<string, string>>;
   readonly addedQuery?: Readonly<Record<string, string>>;
   /** Headers that are taken away once the request has been signed. */
   readonly removedHeaders?: readonly string[];
-}
-
-export interface S3Chunks {
-  readonly isSigned: boolean;
-  /** Behind the last chunk. */
-  readonly trailer?: readonly [name: string, value: string];
-  readonly damage?: "signature" | "trailer-signature" | "cut" | "length";
 }
 
 export interface S3Case {
@@ -97,27 +87,15 @@ const uploads = (query: Readonly<Record<string, string>> = {}): S3Step => ({
   path: bucket,
   query: { uploads: "", ...query },
 });
-const erase = (xml: string, headers: Readonly<Record<string, string>> = { "content-md5": "{md5}" }): S3Step => ({
-  method: "POST",
-  path: bucket,
-  query: { delete: "" },
-  body: xml,
-  headers,
-});
 const named = (name: string, ...steps: readonly S3Step[]): S3Case => ({ name, steps });
 
 const PART = { length: 5 * 1024 * 1024, of: "a" };
 const SMALL = { length: 100, of: "b" };
-/** The CRC32 of `hello`, and other sums of it. */
-const CRC32 = "NhCmhg==";
-const WRONG32 = "NhCmhQ==";
-const SHA256 = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=";
-
 /** What the endpoint and a genuine server are asked alike. */
 export const s3Cases: readonly S3Case[] = [
   named(
     "an object is put, read, described and removed",
-    put("a/one", "hello", { "content-type": "text/plain", "x-amz-meta-colour": "blue", "cache-control": "no-cache" }),
+    put("a/one", "hello", { "content-type": "text/plain" }),
     get("a/one"),
     head("a/one"),
     remove("a/one"),
@@ -129,18 +107,7 @@ export const s3Cases: readonly S3Case[] = [
   named(
     "ranges",
     put("x", "0123456789"),
-    ...[
-      "bytes=0-3",
-      "bytes=4-",
-      "bytes=-3",
-      "bytes=-30",
-      "bytes=5-500",
-      "bytes=10-",
-      "bytes=100-200",
-      "bytes=5-2",
-      "items=0-1",
-      "bytes=-0",
-    ].map((range) => get("x", { range })),
+    ...["bytes=0-3", "bytes=4-", "bytes=5-500", "bytes=10-", "bytes=100-200"].map((range) => get("x", { range })),
     head("x", { range: "bytes=2-3" }),
   ),
   named(
@@ -152,29 +119,6 @@ export const s3Cases: readonly S3Case[] = [
     put("x", "two", { "if-none-match": "*" }),
   ),
   named(
-    "puts that demand what is there",
-    put("x", "hello"),
-    put("x", "two", { "if-match": '"00000000000000000000000000000000"' }),
-    put("x", "two", { "if-match": '"5d41402abc4b2a76b9719d911017c592"' }),
-    put("y", "two", { "if-match": '"5d41402abc4b2a76b9719d911017c592"' }),
-  ),
-  named(
-    "reads under conditions",
-    put("x", "hello"),
-    get("x", { "if-match": '"5d41402abc4b2a76b9719d911017c592"' }),
-    get("x", { "if-match": '"00000000000000000000000000000000"' }),
-    get("x", { "if-none-match": '"5d41402abc4b2a76b9719d911017c592"' }),
-    get("x", { "if-none-match": '"00000000000000000000000000000000"' }),
-    head("x", { "if-none-match": '"5d41402abc4b2a76b9719d911017c592"' }),
-    get("x", { "if-modified-since": "Thu, 01 Jan 2099 00:00:00 GMT" }),
-    get("x", { "if-modified-since": "Thu, 01 Jan 2015 00:00:00 GMT" }),
-    { ...head("x"), save: { modified: "last-modified" } },
-    get("x", { "if-modified-since": "{modified}" }),
-    get("x", { "if-unmodified-since": "{modified}" }),
-    get("x", { "if-unmodified-since": "Thu, 01 Jan 2015 00:00:00 GMT" }),
-    head("x", { "if-unmodified-since": "Thu, 01 Jan 2015 00:00:00 GMT" }),
-  ),
-  named(
     "digests of a body",
     put("x", "hello", { "content-md5": "{md5}" }),
     put("x", "hello", { "content-md5": "XUFAKrxLKna5cZ2REBfFkg=" }),
@@ -184,31 +128,13 @@ export const s3Cases: readonly S3Case[] = [
     put("x", "hello", { "x-amz-content-sha256": "nonsense" }),
   ),
   named(
-    "checksums of a body",
-    put("x", "hello", { "x-amz-checksum-crc32": CRC32, "x-amz-sdk-checksum-algorithm": "CRC32" }),
-    get("x", { "x-amz-checksum-mode": "ENABLED" }),
-    get("x"),
-    get("x", { "x-amz-checksum-mode": "ENABLED", range: "bytes=0-1" }),
-    put("y", "hello", { "x-amz-checksum-crc32": WRONG32 }),
-    put("y", "hello", { "x-amz-checksum-crc32": "short" }),
-    put("y", "hello", { "x-amz-checksum-crc32": CRC32, "x-amz-checksum-sha256": SHA256 }),
-    put("y", "hello", { "x-amz-checksum-sha256": SHA256 }),
-    head("y", { "x-amz-checksum-mode": "ENABLED" }),
-    put("y", "hello", { "x-amz-sdk-checksum-algorithm": "SHA256" }),
-    put("y", "hello", { "x-amz-checksum-crc32c": "mnG7TA==" }),
-    put("y", "hello", { "x-amz-checksum-crc64nvme": "M3eFcAZSQlc=" }),
-    put("y", "hello", { "x-amz-checksum-sha1": "qvTGHdzF6KLavt4PO0gs2a6pQ00=" }),
-  ),
-  named(
     "an object of two parts",
-    create("big", { "content-type": "text/plain", "x-amz-meta-colour": "blue" }),
+    create("big", { "content-type": "text/plain" }),
     head("big"),
     part("big", "2", SMALL),
     part("big", "1", { length: 10, of: "x" }),
     part("big", "1", PART),
     parts("big"),
-    parts("big", { "max-parts": "1" }),
-    parts("big", { "part-number-marker": "1" }),
     uploads(),
     complete("big", completeXml(["1", "2"])),
     head("big"),
@@ -218,34 +144,6 @@ export const s3Cases: readonly S3Case[] = [
     complete("big", completeXml(["1", "2"])),
     uploads(),
     list(),
-  ),
-  named(
-    "an upload with checksums of its parts",
-    create("big", { "x-amz-checksum-algorithm": "CRC32" }),
-    part("big", "1", "hello", { "x-amz-checksum-crc32": CRC32 }),
-    part("big", "2", "hello", { "x-amz-checksum-sha256": SHA256 }),
-    part("big", "2", "hello", { "x-amz-checksum-crc32": WRONG32 }),
-    parts("big"),
-    complete("big", completeXml(["1"])),
-    complete(
-      "big",
-      `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{etag1}</ETag><ChecksumCRC32>${WRONG32}</ChecksumCRC32></Part></CompleteMultipartUpload>`,
-    ),
-    complete(
-      "big",
-      `<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{etag1}</ETag><ChecksumCRC32>${CRC32}</ChecksumCRC32></Part></CompleteMultipartUpload>`,
-    ),
-    head("big", { "x-amz-checksum-mode": "ENABLED" }),
-  ),
-  named(
-    "an upload with a checksum of the whole",
-    create("big", { "x-amz-checksum-algorithm": "CRC64NVME", "x-amz-checksum-type": "FULL_OBJECT" }),
-    part("big", "1", "hello", { "x-amz-checksum-crc64nvme": "M3eFcAZSQlc=" }),
-    complete("big", completeXml(["1"]), { "x-amz-checksum-crc64nvme": "M3eFcAZSQlc=", "x-amz-checksum-type": "FULL_OBJECT" }),
-    head("big", { "x-amz-checksum-mode": "ENABLED" }),
-    create("bad", { "x-amz-checksum-algorithm": "SHA256", "x-amz-checksum-type": "FULL_OBJECT" }),
-    create("bad", { "x-amz-checksum-type": "FULL_OBJECT" }),
-    create("bad", { "x-amz-checksum-algorithm": "CRC31" }),
   ),
   named(
     "uploads that cannot be completed",
@@ -261,15 +159,12 @@ export const s3Cases: readonly S3Case[] = [
     complete("big", "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber></Part></CompleteMultipartUpload>"),
     complete("big", "<CompleteMultipartUpload><Part>"),
     complete("big", "no xml"),
-    complete("big", completeXml(["1"]), { "x-amz-mp-object-size": "99" }),
-    complete("big", completeXml(["1"]), { "x-amz-mp-object-size": "100" }),
   ),
   named(
     "an upload over an object",
     put("big"),
     create("big"),
     part("big", "1", SMALL),
-    complete("big", completeXml(["1"]), { "if-none-match": "*" }),
     get("big"),
     complete("big", completeXml(["1"])),
     head("big"),
@@ -296,19 +191,7 @@ export const s3Cases: readonly S3Case[] = [
     ].map((step) => ({ ...step, query: { ...step.query, uploadId: "nobody" } })),
     ...[part("big", "1", SMALL), abort("big")].map((step) => ({ ...step, query: { ...step.query, uploadId: "../../x" } })),
   ),
-  named(
-    "open uploads in pages",
-    create("m/b"),
-    create("m/a"),
-    create("n/c"),
-    uploads(),
-    uploads({ prefix: "m/" }),
-    uploads({ "max-uploads": "1" }),
-    uploads({ "key-marker": "m/a" }),
-    uploads({ "max-uploads": "0" }),
-    uploads({ "max-uploads": "x" }),
-    uploads({ "max-uploads": "-1" }),
-  ),
+  named("open uploads", create("m/b"), create("m/a"), create("n/c"), uploads(), uploads({ prefix: "m/" })),
   named(
     "objects in order and in pages",
     ...["b/1", "b/2", "a-b", "a.b", "a/b", "B", "c", "\u00fc", "z z", "z+z"].map((key) =>
@@ -318,91 +201,44 @@ export const s3Cases: readonly S3Case[] = [
     list({ prefix: "a" }),
     list({ prefix: "b/" }),
     list({ prefix: "none" }),
-    list({ delimiter: "/" }),
-    list({ delimiter: "/", prefix: "b/" }),
-    list({ delimiter: "b" }),
     list({ "max-keys": "0" }),
     { ...list({ "max-keys": "3" }), save: { token: "NextContinuationToken" } },
     list({ "max-keys": "3", "continuation-token": "{token}" }),
-    { ...list({ "max-keys": "3", delimiter: "/" }), save: { token: "NextContinuationToken" } },
-    { ...list({ "max-keys": "3", delimiter: "/", "continuation-token": "{token}" }), save: { token: "NextContinuationToken" } },
-    list({ "max-keys": "3", delimiter: "/", "continuation-token": "{token}" }),
     list({ "start-after": "b/1" }),
-    list({ "start-after": "b/", delimiter: "/" }),
-    list({ "start-after": "b/1", delimiter: "/" }),
-    list({ "encoding-type": "url", prefix: "z" }),
-    list({ "encoding-type": "nonsense" }),
-    list({ "fetch-owner": "true", prefix: "c" }),
     list({ "max-keys": "-1" }),
     list({ "max-keys": "x" }),
     list({ "max-keys": "5000", prefix: "c" }),
   ),
   named(
-    "objects in pages of the first version",
-    ...["b/1", "b/2", "a", "c/1", "d"].map((key) => put(key, "x")),
-    { method: "GET", path: bucket },
-    { method: "GET", path: bucket, query: { delimiter: "/", "max-keys": "2" } },
-    { method: "GET", path: bucket, query: { delimiter: "/", "max-keys": "2", marker: "b/" } },
-    { method: "GET", path: bucket, query: { marker: "b/1" } },
-    { method: "GET", path: bucket, query: { "max-keys": "1" } },
-  ),
-  named(
-    "many objects removed at once",
-    ...["a", "b", "c", "d"].map((key) => put(key, "x")),
-    erase("<Delete><Object><Key>a</Key></Object><Object><Key>none</Key></Object></Delete>"),
-    erase('<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet><Object><Key>b</Key></Object></Delete>'),
-    erase("<Delete><Object><Key>c</Key></Object></Delete>", {}),
-    erase("<Delete><Object><Key>c</Key></Object></Delete>", { "content-md5": "AAAAAAAAAAAAAAAAAAAAAA==" }),
-    erase("<Delete><Object>"),
-    erase("<Delete></Delete>"),
-    erase("<Remove><Object><Key>c</Key></Object></Remove>"),
-    erase(`<Delete>${Array.from({ length: 1001 }, (_, index) => `<Object><Key>n${index}</Key></Object>`).join("")}</Delete>`),
-    list(),
-  ),
-  named(
-    "what a bucket says of itself",
-    { method: "HEAD", path: bucket },
-    { method: "GET", path: bucket, query: { location: "" } },
-    { method: "GET", path: bucket, query: { versioning: "" } },
-    { method: "PUT", path: bucket },
-    { method: "GET", path: `${bucket}/`, query: { "list-type": "2" } },
-  ),
-  named(
     "a bucket that is not there",
-    { method: "HEAD", path: "/not-there" },
     { method: "GET", path: "/not-there", query: { "list-type": "2" } },
-    { method: "GET", path: "/not-there", query: { location: "" } },
     { method: "PUT", path: "/not-there/x", body: "x" },
     { method: "GET", path: "/not-there/x" },
     { method: "HEAD", path: "/not-there/x" },
     { method: "DELETE", path: "/not-there/x" },
     { method: "POST", path: "/not-there/x", query: { uploads: "" } },
-    { method: "GET", path: "/UPPER", query: { "list-type": "2" } },
-    { method: "GET", path: "/..", query: { "list-type": "2" } },
   ),
   named(
     "what is not provided",
-    ...["acl", "tagging", "policy", "lifecycle", "cors", "encryption", "object-lock", "versions", "replication", "nonsense"].map(
-      (name): S3Step => ({ method: "GET", path: bucket, query: { [name]: "" } }),
-    ),
+    ...["acl", "tagging", "policy", "lifecycle", "object-lock", "versions"].map((name): S3Step => ({
+      method: "GET",
+      path: bucket,
+      query: { [name]: "" },
+    })),
     put("x"),
     { method: "GET", path: o("x"), query: { tagging: "" } },
-    { method: "GET", path: o("x"), query: { acl: "" } },
     { method: "GET", path: o("x"), query: { versionId: "null" } },
     put("y", "hello", { "x-amz-server-side-encryption": "AES256" }),
     put("y", "hello", { "x-amz-tagging": "a=b" }),
-    put("y", "hello", { "x-amz-acl": "public-read" }),
     put("y", "hello", { "x-amz-storage-class": "GLACIER" }),
     put("y", "", { "x-amz-copy-source": "/{bucket}/x" }),
-    { method: "PATCH", path: o("x"), body: "x" },
-    { method: "POST", path: o("x"), body: "x" },
   ),
   named(
     "keys of a signature",
     put("x"),
     ...(
       [
-        { kind: "none" },
+        { isAbsent: true },
         { secretAccessKey: "another-secret-key" },
         { accessKeyID: "ANOTHERKEY" },
         { skewSeconds: 16 * 60 },
@@ -415,31 +251,11 @@ export const s3Cases: readonly S3Case[] = [
         { addedQuery: { "x-id": "GetObject" } },
         { removedHeaders: ["x-amz-date"] },
         { removedHeaders: ["x-amz-content-sha256"] },
-        { kind: "none", addedHeaders: { authorization: "AWS testkey:c2lnbmF0dXJl" } },
-        { kind: "none", addedHeaders: { authorization: "AWS4-HMAC-SHA256 nonsense" } },
-        { kind: "none", addedHeaders: { authorization: "Bearer token" } },
+        { isAbsent: true, addedHeaders: { authorization: "AWS testkey:c2lnbmF0dXJl" } },
+        { isAbsent: true, addedHeaders: { authorization: "AWS4-HMAC-SHA256 nonsense" } },
+        { isAbsent: true, addedHeaders: { authorization: "Bearer token" } },
       ] satisfies readonly S3Signing[]
     ).map((sign) => ({ ...get("x"), sign })),
-  ),
-  named(
-    "signed addresses",
-    put("x"),
-    ...(
-      [
-        {},
-        { secretAccessKey: "another-secret-key" },
-        { accessKeyID: "ANOTHERKEY" },
-        { skewSeconds: -100, expiresSeconds: 10 },
-        { skewSeconds: -3600, expiresSeconds: 7200 },
-        { skewSeconds: 3600 },
-        { expiresSeconds: 604_800 },
-        { addedQuery: { "x-id": "GetObject" } },
-        { addedHeaders: { authorization: "AWS4-HMAC-SHA256 Credential=x" } },
-        { region: "eu-north-1" },
-      ] satisfies readonly S3Signing[]
-    ).map((sign): S3Step => ({ ...get("x"), sign: { kind: "query", ...sign } })),
-    { ...put("y"), sign: { kind: "query" } },
-    { ...remove("y"), sign: { kind: "query" } },
   ),
   named(
     "keys of objects",
@@ -467,21 +283,6 @@ export const s3Cases: readonly S3Case[] = [
     ),
     list(),
     list({ prefix: "\u00fc/" }),
-    list({ delimiter: " " }),
   ),
   named("keys of 1,024 bytes", put("k/".repeat(512).slice(0, 1024), "x"), put(`${"k/".repeat(512)}x`, "x")),
-  named(
-    "bodies in chunks",
-    { ...put("x"), chunks: { isSigned: true } },
-    get("x"),
-    { ...put("y"), chunks: { isSigned: true, damage: "signature" } },
-    { ...put("y"), chunks: { isSigned: true, damage: "cut" } },
-    { ...put("y"), chunks: { isSigned: true, damage: "length" } },
-    { ...put("y"), chunks: { isSigned: false, trailer: ["x-amz-checksum-crc32", CRC32] } },
-    head("y", { "x-amz-checksum-mode": "ENABLED" }),
-    { ...put("z"), chunks: { isSigned: false, trailer: ["x-amz-checksum-crc32", WRONG32] } },
-    { ...put("z"), chunks: { isSigned: true, trailer: ["x-amz-checksum-crc32", CRC32] } },
-    { ...put("q"), chunks: { isSigned: true, trailer: ["x-amz-checksum-crc32", CRC32], damage: "trailer-signature" } },
-    head("q"),
-  ),
 ];

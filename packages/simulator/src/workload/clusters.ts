@@ -1,6 +1,7 @@
 import type { KeyPair, KubeTransport, ScheduledTimer } from "@talos-operator/ports";
 import type { Cell } from "../datacenter/cell.ts";
-import type { World } from "../datacenter/world.ts";
+import type { EtcdRegistry } from "../datacenter/etcd-registry.ts";
+import type { Surroundings } from "../datacenter/surroundings.ts";
 import type { EtcdContents } from "../etcd/database.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
 import { activeFacts, nodenameOf, secretFingerprint } from "../node/identity.ts";
@@ -34,7 +35,7 @@ interface Entry {
 
 /** The Kubernetes APIs of the simulated clusters: when they open, where they answer, which Nodes they hold. */
 export class WorkloadClusters {
-  readonly #world: World;
+  readonly #world: Surroundings & { readonly etcd: EtcdRegistry };
   readonly #api: WorkloadApi | undefined;
   readonly #entries = new Map<string, Entry>();
   /** Machines as they were when their Node last turned Ready: a machine that is off no longer says which cluster it belongs to. */
@@ -44,7 +45,7 @@ export class WorkloadClusters {
   readonly #unjudged = new Map<Machine, Cell>();
   readonly #closing = new AbortController();
 
-  constructor(world: World, api: WorkloadApi | undefined) {
+  constructor(world: Surroundings & { readonly etcd: EtcdRegistry }, api: WorkloadApi | undefined) {
     this.#world = world;
     this.#api = api;
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
-import type { EtcdDatabase } from "../etcd/spaces.ts";
+import type { EtcdDatabase } from "../etcd/etcd-database.ts";
 import { overEtcd } from "./over-etcd.ts";
 
 const objects: Readonly<Record<string, object>> = {

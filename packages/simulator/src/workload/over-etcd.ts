@@ -1,5 +1,5 @@
 import type { KubeRequest, KubeTransport } from "@talos-operator/ports";
-import type { EtcdDatabase } from "../etcd/spaces.ts";
+import type { EtcdDatabase } from "../etcd/etcd-database.ts";
 
 /** What etcd has to be told of a request of the Kubernetes API. */
 export interface StoredRequest extends Pick<KubeRequest, "path" | "query" | "body"> {

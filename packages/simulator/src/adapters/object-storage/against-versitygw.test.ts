@@ -7,7 +7,7 @@ import { load } from "js-yaml";
 import { runS3Case, type S3Seen } from "../../testing/adapters/s3-sender.ts";
 import { s3Cases } from "../../testing/s3-cases.ts";
 import { s3Differences } from "../../testing/s3-differences.ts";
-import { serveS3, type ServedS3 } from "./index.ts";
+import { serveS3, type ServedS3 } from "./serve-s3.ts";
 
 const testdata = join(import.meta.dirname, "../../../testdata/object-storage");
 const goldens = JSON.parse(readFileSync(join(testdata, "versitygw.json"), "utf8")) as Readonly<Record<string, readonly S3Seen[]>>;

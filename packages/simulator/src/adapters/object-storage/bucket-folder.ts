@@ -4,21 +4,16 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { SQLInputValue } from "node:sqlite";
-import type { Checksum, ChecksumAlgorithm, ChecksumType } from "../../object-storage/checksums.ts";
 
 /** Layout of the index, kept as `user_version`; "TalS" marks the file as ours. */
 const LAYOUT = 1;
 const APPLICATION = 0x54616c53;
 const TABLES = `
-CREATE TABLE IF NOT EXISTS buckets (name TEXT PRIMARY KEY, created INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS objects (bucket TEXT, key BLOB, size INTEGER NOT NULL, etag TEXT NOT NULL, modified INTEGER NOT NULL, about TEXT NOT NULL,
   PRIMARY KEY (bucket, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, bucket TEXT NOT NULL, key BLOB NOT NULL, begun INTEGER NOT NULL, about TEXT NOT NULL) WITHOUT ROWID;
-CREATE UNIQUE INDEX IF NOT EXISTS uploads_in_order ON uploads (bucket, key, id);
 CREATE TABLE IF NOT EXISTS parts (upload TEXT, number INTEGER, file TEXT NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL, modified INTEGER NOT NULL,
-  checksum TEXT, PRIMARY KEY (upload, number)) WITHOUT ROWID;`;
-/** Rows that are read from the index at a time. */
-const BATCH = 256;
+  PRIMARY KEY (upload, number)) WITHOUT ROWID;`;
 
 /** A file of bytes: a part of an object, or all of it. */
 export interface Piece {
@@ -26,37 +21,35 @@ export interface Piece {
   readonly size: number;
 }
 
-/** Headers that were sent with an object, to be given back. */
-export interface Described {
-  readonly headers: Readonly<Record<string, string>>;
+/** What is kept of an object in one text. */
+interface About {
+  /** The media type that it was sent with. */
+  readonly type?: string | undefined;
+  /** The upload that made it: who asks to complete that once more is told what came of it. */
+  readonly upload?: string;
+  readonly pieces: readonly Piece[];
 }
 
-export interface KeptObject extends Described {
+export interface KeptObject extends About {
   readonly key: string;
   readonly size: number;
   /** With its quotes. */
   readonly etag: string;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
-  readonly checksum?: Checksum;
-  /** The upload that made it: who asks to complete that once more is told what came of it. */
-  readonly upload?: string;
-  readonly pieces: readonly Piece[];
 }
 
-export interface KeptUpload extends Described {
+export interface KeptUpload extends Pick<About, "type"> {
   readonly id: string;
   readonly bucket: string;
   readonly key: string;
   readonly begunAt: number;
-  readonly checksum?: { readonly algorithm: ChecksumAlgorithm; readonly type: ChecksumType };
 }
 
 export interface KeptPart extends Piece {
   readonly number: number;
   readonly etag: string;
   readonly modifiedAt: number;
-  readonly checksum?: Omit<Checksum, "type">;
 }
 
 type Row = Readonly<Record<string, SQLInputValue>>;
@@ -97,45 +90,22 @@ export class BucketFolder {
     return join(this.#bytes, file);
   }
 
-  /** Makes a bucket where there is none; since when there is one, in milliseconds since the epoch. */
-  makeBucket(name: string, now: number): number {
-    this.#run("INSERT OR IGNORE INTO buckets VALUES (?, ?)", name, now);
-    return Number(this.#get("SELECT created FROM buckets WHERE name = ?", name)?.["created"]);
-  }
-
   object(bucket: string, key: string): KeptObject | undefined {
-    const row = this.#get("SELECT * FROM objects WHERE bucket = ? AND key = ?", bucket, Buffer.from(key));
+    const [row] = this.#all("SELECT * FROM objects WHERE bucket = ? AND key = ?", bucket, Buffer.from(key));
     return row === undefined ? undefined : objectOf(row);
   }
 
-  /** Objects whose keys begin with `prefix`, from these bytes on, in the order of bytes. */
-  *objects(bucket: string, prefix: string, from: Uint8Array): Generator<KeptObject> {
-    const begin = Buffer.from(prefix);
-    for (let at = Buffer.compare(from, begin) < 0 ? begin : Buffer.from(from); ;) {
-      const rows = this.#all("SELECT * FROM objects WHERE bucket = ? AND key >= ? ORDER BY key LIMIT ?", bucket, at, BATCH);
-      for (const row of rows) {
-        const key = bytesOf(row["key"]);
-        if (!key.subarray(0, begin.length).equals(begin)) return;
-        yield objectOf(row);
-        at = Buffer.concat([key, Buffer.from([0])]);
-      }
-      if (rows.length < BATCH) return;
-    }
+  /** Up to `most` objects whose keys begin with `prefix`, behind the key `after`, in the order of bytes. */
+  objects(bucket: string, prefix: string, after: string, most: number): KeptObject[] {
+    const sql = "SELECT * FROM objects WHERE bucket = ? AND key >= ? AND key > ? ORDER BY key LIMIT ?";
+    return withPrefix(this.#all(sql, bucket, Buffer.from(prefix), Buffer.from(after), most), prefix).map(objectOf);
   }
 
-  /**
-   * Puts an object in the place of what has its key, in one step.
-   *
-   * @param decide called with what is there; throws to keep it
-   */
-  putObject(bucket: string, object: KeptObject, decide: (present: KeptObject | undefined) => void): void {
-    const before = this.#transaction(() => {
-      const present = this.object(bucket, object.key);
-      decide(present);
-      this.#writeObject(bucket, object);
-      return present;
-    });
-    this.#drop(before?.pieces ?? []);
+  /** Puts an object in the place of what has its key. */
+  putObject(bucket: string, object: KeptObject): void {
+    const present = this.object(bucket, object.key);
+    this.#writeObject(bucket, object);
+    this.#drop(present?.pieces ?? []);
   }
 
   removeObject(bucket: string, key: string): void {
@@ -145,91 +115,54 @@ export class BucketFolder {
     this.#drop(present.pieces);
   }
 
-  createUpload(bucket: string, key: string, begunAt: number, about: Described & Pick<KeptUpload, "checksum">): KeptUpload {
+  /** @returns the id of the upload */
+  createUpload(bucket: string, key: string, begunAt: number, type: string | undefined): string {
     // Ids sort by their beginning, so that uploads of one key are listed in that order.
     const id = `${begunAt.toString(16).padStart(12, "0")}${randomBytes(16).toString("hex")}`;
-    this.#run("INSERT INTO uploads VALUES (?, ?, ?, ?, ?)", id, bucket, Buffer.from(key), begunAt, JSON.stringify(about));
-    return { ...about, id, bucket, key, begunAt };
+    this.#run("INSERT INTO uploads VALUES (?, ?, ?, ?, ?)", id, bucket, Buffer.from(key), begunAt, JSON.stringify({ type }));
+    return id;
   }
 
   upload(bucket: string, key: string, id: string): KeptUpload | undefined {
-    const row = this.#get("SELECT * FROM uploads WHERE id = ? AND bucket = ? AND key = ?", id, bucket, Buffer.from(key));
+    const [row] = this.#all("SELECT * FROM uploads WHERE id = ? AND bucket = ? AND key = ?", id, bucket, Buffer.from(key));
     return row === undefined ? undefined : uploadOf(row);
   }
 
-  /** Up to `most` uploads whose keys begin with `prefix`, behind this key, and of that key behind this id. */
-  uploads(bucket: string, prefix: string, after: { readonly key: string; readonly id?: string } | undefined, most: number): KeptUpload[] {
-    const begin = Buffer.from(prefix);
-    const found: KeptUpload[] = [];
-    // Without an id the key is done with: "~" comes behind every id.
-    let [key, id] = after === undefined ? [Buffer.alloc(0), ""] : [Buffer.from(after.key), after.id ?? "~"];
-    if (Buffer.compare(key, begin) < 0) [key, id] = [begin, ""];
-    const rows = this.#all("SELECT * FROM uploads WHERE bucket = ? AND (key, id) > (?, ?) ORDER BY key, id LIMIT ?", bucket, key, id, most);
-    for (const row of rows) {
-      if (!bytesOf(row["key"]).subarray(0, begin.length).equals(begin)) break;
-      found.push(uploadOf(row));
-    }
-    return found;
+  /** Open uploads of keys that begin with `prefix`. */
+  uploads(bucket: string, prefix: string): KeptUpload[] {
+    const sql = "SELECT * FROM uploads WHERE bucket = ? AND key >= ? ORDER BY key, id";
+    return withPrefix(this.#all(sql, bucket, Buffer.from(prefix)), prefix).map(uploadOf);
   }
 
-  /** False when the upload has ended meanwhile; then nothing is kept. */
-  putPart(upload: KeptUpload, part: KeptPart): boolean {
-    const before = this.#transaction(() => {
-      if (this.upload(upload.bucket, upload.key, upload.id) === undefined) return undefined;
-      const replaced = this.#get("SELECT * FROM parts WHERE upload = ? AND number = ?", upload.id, part.number);
-      this.#run(
-        "INSERT OR REPLACE INTO parts VALUES (?, ?, ?, ?, ?, ?, ?)",
-        upload.id,
-        part.number,
-        part.file,
-        part.size,
-        part.etag,
-        part.modifiedAt,
-        part.checksum === undefined ? null : JSON.stringify(part.checksum),
-      );
-      return replaced === undefined ? [] : [partOf(replaced)];
-    });
-    if (before !== undefined) this.#drop(before);
-    return before !== undefined;
+  /** Puts a part in the place of what has its number. */
+  putPart(upload: string, { number, file, size, etag, modifiedAt }: KeptPart): void {
+    const replaced = this.#all("SELECT * FROM parts WHERE upload = ? AND number = ?", upload, number).map(partOf);
+    const sql = "INSERT OR REPLACE INTO parts (upload, number, file, size, etag, modified) VALUES (?, ?, ?, ?, ?, ?)";
+    this.#run(sql, upload, number, file, size, etag, modifiedAt);
+    this.#drop(replaced);
   }
 
-  /** Parts behind a number, in their order. */
-  parts(upload: string, after = 0, most = 10_000): KeptPart[] {
-    return this.#all("SELECT * FROM parts WHERE upload = ? AND number > ? ORDER BY number LIMIT ?", upload, after, most).map(partOf);
+  /** In the order of their numbers. */
+  parts(upload: string): KeptPart[] {
+    return this.#all("SELECT * FROM parts WHERE upload = ? ORDER BY number", upload).map(partOf);
   }
 
   /** Ends an upload and frees its parts. */
   removeUpload(id: string): void {
-    this.#drop(
-      this.#transaction(() => {
-        const parts = this.parts(id);
-        this.#forgetUpload(id);
-        return parts;
-      }),
-    );
+    const parts = this.parts(id);
+    this.#transaction(() => this.#forgetUpload(id));
+    this.#drop(parts);
   }
 
-  /**
-   * Makes the object of an upload's parts, in one step: they become its pieces as they lie. Parts that it does not name are freed.
-   *
-   * @param decide called with what has the key; throws to keep it
-   * @returns false when the upload, or one of the parts, is not what it was
-   */
-  completeUpload(upload: KeptUpload, object: KeptObject, decide: (present: KeptObject | undefined) => void): boolean {
+  /** Makes the object of an upload's parts, in one step: they become its pieces as they lie. Parts that it does not name are freed. */
+  completeUpload({ id, bucket }: KeptUpload, object: KeptObject): void {
     const named = new Set(object.pieces.map(({ file }) => file));
-    const freed = this.#transaction(() => {
-      if (this.upload(upload.bucket, upload.key, upload.id) === undefined) return undefined;
-      const parts = this.parts(upload.id);
-      const rest = parts.filter(({ file }) => !named.has(file));
-      if (parts.length - rest.length !== named.size) return undefined;
-      const present = this.object(upload.bucket, object.key);
-      decide(present);
-      this.#writeObject(upload.bucket, object);
-      this.#forgetUpload(upload.id);
-      return [...rest, ...(present?.pieces ?? [])];
+    const freed = [...this.parts(id).filter(({ file }) => !named.has(file)), ...(this.object(bucket, object.key)?.pieces ?? [])];
+    this.#transaction(() => {
+      this.#writeObject(bucket, object);
+      this.#forgetUpload(id);
     });
-    if (freed !== undefined) this.#drop(freed);
-    return freed !== undefined;
+    this.#drop(freed);
   }
 
   /** Keeps files until the end of the reading, even when their object is replaced or removed meanwhile. */
@@ -257,15 +190,8 @@ export class BucketFolder {
   }
 
   #writeObject(bucket: string, { key, size, etag, modifiedAt, ...about }: KeptObject): void {
-    this.#run(
-      "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)",
-      bucket,
-      Buffer.from(key),
-      size,
-      etag,
-      modifiedAt,
-      JSON.stringify(about),
-    );
+    const sql = "INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)";
+    this.#run(sql, bucket, Buffer.from(key), size, etag, modifiedAt, JSON.stringify(about satisfies About));
   }
 
   #forgetUpload(id: string): void {
@@ -283,27 +209,22 @@ export class BucketFolder {
   /** Takes away bytes that the index does not name: of writes that were cut off by the end of the process. */
   #sweep(): void {
     const named = new Set<string>();
-    for (const row of this.#index.prepare("SELECT about FROM objects").iterate())
-      for (const { file } of (JSON.parse(textOf(row["about"])) as Pick<KeptObject, "pieces">).pieces) named.add(file);
-    for (const row of this.#index.prepare("SELECT file FROM parts").iterate()) named.add(textOf(row["file"]));
+    for (const { about } of this.#all("SELECT about FROM objects"))
+      for (const { file } of (JSON.parse(about as string) as About).pieces) named.add(file);
+    for (const { file } of this.#all("SELECT file FROM parts")) named.add(file as string);
     for (const file of readdirSync(this.#bytes)) if (!named.has(file)) rmSync(join(this.#bytes, file), { recursive: true, force: true });
   }
 
-  #transaction<T>(work: () => T): T {
+  #transaction(work: () => void): void {
     this.#index.exec("BEGIN IMMEDIATE");
     try {
-      const done = work();
+      work();
       this.#index.exec("COMMIT");
-      return done;
     } catch (thrown) {
       // A full disk has ended the transaction already.
       if (this.#index.isTransaction) this.#index.exec("ROLLBACK");
       throw thrown;
     }
-  }
-
-  #get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#index.prepare(sql).get(...values);
   }
 
   #all(sql: string, ...values: SQLInputValue[]): Row[] {
@@ -337,45 +258,48 @@ function pragma(index: DatabaseSync, name: string): number {
   return Number(index.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
 }
 
+/** The first of these rows, which are in the order of their keys, whose keys begin so. */
+function withPrefix(rows: readonly Row[], prefix: string): readonly Row[] {
+  const begin = Buffer.from(prefix);
+  const end = rows.findIndex(
+    ({ key }) =>
+      !Buffer.from(key as Uint8Array)
+        .subarray(0, begin.length)
+        .equals(begin),
+  );
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
 function objectOf(row: Row): KeptObject {
-  const about = JSON.parse(textOf(row["about"])) as Pick<KeptObject, "headers" | "checksum" | "upload" | "pieces">;
   return {
-    ...about,
-    key: bytesOf(row["key"]).toString("utf8"),
-    size: Number(row["size"]),
-    etag: textOf(row["etag"]),
-    modifiedAt: Number(row["modified"]),
+    ...(JSON.parse(row["about"] as string) as About),
+    key: keyOf(row),
+    size: row["size"] as number,
+    etag: row["etag"] as string,
+    modifiedAt: row["modified"] as number,
   };
 }
 
 function uploadOf(row: Row): KeptUpload {
-  const about = JSON.parse(textOf(row["about"])) as Pick<KeptUpload, "headers" | "checksum">;
   return {
-    ...about,
-    id: textOf(row["id"]),
-    bucket: textOf(row["bucket"]),
-    key: bytesOf(row["key"]).toString("utf8"),
-    begunAt: Number(row["begun"]),
+    ...(JSON.parse(row["about"] as string) as Pick<About, "type">),
+    id: row["id"] as string,
+    bucket: row["bucket"] as string,
+    key: keyOf(row),
+    begunAt: row["begun"] as number,
   };
 }
 
 function partOf(row: Row): KeptPart {
   return {
-    number: Number(row["number"]),
-    file: textOf(row["file"]),
-    size: Number(row["size"]),
-    etag: textOf(row["etag"]),
-    modifiedAt: Number(row["modified"]),
-    ...(row["checksum"] === null ? {} : { checksum: JSON.parse(textOf(row["checksum"])) as NonNullable<KeptPart["checksum"]> }),
+    number: row["number"] as number,
+    file: row["file"] as string,
+    size: row["size"] as number,
+    etag: row["etag"] as string,
+    modifiedAt: row["modified"] as number,
   };
 }
 
-function textOf(value: SQLInputValue | undefined): string {
-  if (typeof value !== "string") throw new TypeError("the index holds something else than a text");
-  return value;
-}
-
-function bytesOf(value: SQLInputValue | undefined): Buffer {
-  if (!(value instanceof Uint8Array)) throw new TypeError("the index holds something else than bytes");
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+function keyOf(row: Row): string {
+  return Buffer.from(row["key"] as Uint8Array).toString("utf8");
 }

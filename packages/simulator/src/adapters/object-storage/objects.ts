@@ -1,68 +1,54 @@
 import { open } from "node:fs/promises";
-import { emptyAnswer, httpTime, xmlAnswer, type S3Answer } from "../../object-storage/answer.ts";
-import { expectedBody, type BodyExpectation } from "../../object-storage/body-expectation.ts";
-import { checksumHeader, type Checksum, type ChecksumAlgorithm } from "../../object-storage/checksums.ts";
-import { demandReadConditions, demandWriteConditions, readRange } from "../../object-storage/reading.ts";
-import { receive, type Received } from "../../object-storage/receive.ts";
+import { emptyAnswer, xmlAnswer, type S3Answer } from "../../object-storage/answer.ts";
+import { demandWritable, readRange } from "../../object-storage/reading.ts";
+import { expectedBody, receive } from "../../object-storage/receive.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
-import { demandKey } from "../../object-storage/s3-request.ts";
-import { storedHeaders } from "../../object-storage/stored-headers.ts";
-import { parseDocument, records, text, type Element } from "../../object-storage/xml.ts";
-import type { KeptObject } from "./bucket-folder.ts";
+import { parameter } from "../../object-storage/s3-request.ts";
+import type { Element } from "../../object-storage/xml.ts";
 import type { S3Context } from "./context.ts";
 import { readPieces } from "./read-pieces.ts";
 
 /** S3's limit of one body: 5 GiB. */
 const LARGEST_BODY = 5 * 1024 ** 3;
-/** Ten thousand parts, or a thousand keys of 1,024 bytes, and room to write them. */
-const LARGEST_XML = 4 * 1024 ** 2;
-const MOST_DELETED = 1000;
+const MOST_LISTED = 1000;
+/** What S3 answers for an object that was sent without a type. */
+const DEFAULT_TYPE = "binary/octet-stream";
 
 export async function putObject(context: S3Context): Promise<S3Answer> {
-  const { request, signed, folder, clock } = context;
-  const { bucket, key } = request;
-  const headers = storedHeaders(request);
-  const expected = expectedBody(request, signed);
-  const decide = (present: KeptObject | undefined): void => demandWriteConditions(request.headers, present);
+  const { request, folder } = context;
+  const { bucket, key, headers } = request;
+  const demand = (): void => demandWritable(headers, folder.object(bucket, key) !== undefined);
   // Before the body comes, and again once it is there.
-  decide(folder.object(bucket, key));
-  const { file, size, md5, checksum } = await receiveFile(context, expected);
-  const object: KeptObject = {
-    key,
-    size,
-    etag: `"${md5}"`,
-    modifiedAt: clock.now(),
-    headers,
-    pieces: size === 0 ? [] : [{ file, size }],
-    ...(expected.checksum === undefined || checksum === undefined
-      ? {}
-      : { checksum: { algorithm: expected.checksum.algorithm, value: checksum, type: "FULL_OBJECT" as const } }),
-  };
+  demand();
+  const { file, size, etag } = await receiveFile(context);
   try {
-    folder.putObject(bucket, object, decide);
+    demand();
+    const pieces = [{ file, size }];
+    folder.putObject(bucket, { key, size, etag, modifiedAt: Date.now(), type: headers.get("content-type"), pieces });
   } catch (thrown) {
     await folder.discard(file);
     throw thrown;
   }
-  if (size === 0) await folder.discard(file);
-  return emptyAnswer(200, { etag: object.etag, ...checksumHeaders(object.checksum) });
+  return emptyAnswer(200, { etag });
 }
 
-/** Bytes of a request in a file of their own; removed again when they are not what the request said. */
-export async function receiveFile(
-  { folder, body }: S3Context,
-  expected: BodyExpectation,
-  keep?: ChecksumAlgorithm,
-): Promise<Received & { readonly file: string }> {
-  if (expected.length > LARGEST_BODY) throw new S3Error("EntityTooLarge", undefined, { MaxSizeAllowed: String(LARGEST_BODY) });
+/** The body of a request in a file of its own. The file is removed when the body is not what the request said. */
+export async function receiveFile({
+  request,
+  sha256,
+  folder,
+  body,
+}: S3Context): Promise<{ readonly file: string; readonly size: number; readonly etag: string }> {
+  const expected = expectedBody(request, sha256);
+  if (expected.length > LARGEST_BODY) throw new S3Error("EntityTooLarge");
   const { file, path } = folder.newFile();
   try {
     const handle = await open(path, "wx", 0o600);
     try {
-      const write = async (bytes: Uint8Array): Promise<void> => {
+      const md5 = await receive(body, expected, async (bytes) => {
         for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
-      };
-      return { ...(await receive(body, expected, write, keep)), file };
+      });
+      return { file, size: expected.length, etag: `"${md5}"` };
     } finally {
       await handle.close();
     }
@@ -72,27 +58,26 @@ export async function receiveFile(
   }
 }
 
-export async function readObject({ request, folder, clock }: S3Context): Promise<S3Answer> {
+export async function readObject({ request, folder }: S3Context): Promise<S3Answer> {
   const { bucket, key, headers, method } = request;
   const object = folder.object(bucket, key);
-  if (object === undefined) throw new S3Error("NoSuchKey", undefined, { Key: key });
-  demandReadConditions(headers, object, clock.now());
+  if (object === undefined) throw new S3Error("NoSuchKey");
   const range = readRange(headers.get("range"), object.size);
   const { first, last } = range ?? { first: 0, last: object.size - 1 };
   const answer = {
-    ...object.headers,
-    "accept-ranges": "bytes",
-    etag: object.etag,
-    "last-modified": httpTime(object.modifiedAt),
-    "content-length": String(last - first + 1),
-    ...(range === undefined ? {} : { "content-range": `bytes ${first}-${last}/${object.size}` }),
-    // Of the whole object: with a part of it the client could not compare.
-    ...(headers.get("x-amz-checksum-mode")?.toUpperCase() === "ENABLED" && range === undefined ? checksumHeaders(object.checksum) : {}),
+    status: range === undefined ? 200 : 206,
+    headers: {
+      "accept-ranges": "bytes",
+      "content-type": object.type ?? DEFAULT_TYPE,
+      etag: object.etag,
+      "last-modified": new Date(object.modifiedAt).toUTCString(),
+      "content-length": String(last - first + 1),
+      ...(range === undefined ? {} : { "content-range": `bytes ${first}-${last}/${object.size}` }),
+    },
   };
-  const status = range === undefined ? 200 : 206;
-  if (method === "HEAD") return { status, headers: answer };
+  if (method === "HEAD") return answer;
   const release = folder.hold(object.pieces);
-  return { status, headers: answer, body: readPieces(folder, object.pieces, first, last), release };
+  return { ...answer, body: readPieces(folder, object.pieces, first, last), release };
 }
 
 export async function deleteObject({ request, folder }: S3Context): Promise<S3Answer> {
@@ -100,35 +85,39 @@ export async function deleteObject({ request, folder }: S3Context): Promise<S3An
   return emptyAnswer(204);
 }
 
-export async function deleteObjects(context: S3Context): Promise<S3Answer> {
-  const { request, signed, folder } = context;
-  const expected = expectedBody(request, signed);
-  if (expected.md5 === undefined && expected.checksum === undefined)
-    throw new S3Error("InvalidRequest", "Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
-  const asked = parseDocument(await receiveXml(context, expected), "Delete");
-  const objects = records(asked, "Object");
-  if (objects.length === 0 || objects.length > MOST_DELETED) throw new S3Error("MalformedXML");
-  const keys = objects.map((object) => {
-    const further = Object.keys(object).find((name) => name !== "Key");
-    if (further !== undefined) throw new S3Error("NotImplemented", "An object to delete is named by its Key alone here.");
-    const key = text(object, "Key");
-    if (key === undefined || key === "") throw new S3Error("MalformedXML");
-    demandKey(key);
-    return key;
-  });
-  for (const key of keys) folder.removeObject(request.bucket, key);
-  const isQuiet = text(asked, "Quiet")?.trim() === "true";
-  return xmlAnswer(["DeleteResult", isQuiet ? [] : keys.map((key): Element => ["Deleted", [["Key", key]]])]);
-}
-
-/** A body of XML, as text. */
-export async function receiveXml({ body }: S3Context, expected: BodyExpectation): Promise<string> {
-  if (expected.length > LARGEST_XML) throw new S3Error("MaxMessageLengthExceeded");
-  const pieces: Uint8Array[] = [];
-  await receive(body, expected, async (bytes) => void pieces.push(bytes));
-  return Buffer.concat(pieces).toString("utf8");
-}
-
-function checksumHeaders(checksum: Checksum | undefined): Readonly<Record<string, string>> {
-  return checksum === undefined ? {} : { [checksumHeader(checksum.algorithm)]: checksum.value, "x-amz-checksum-type": checksum.type };
+/** ListObjectsV2. The token of the next page is the last key of this one. */
+export async function listObjects({ request, folder }: S3Context): Promise<S3Answer> {
+  if (parameter(request, "list-type") !== "2") throw new S3Error("InvalidArgument", "list-type must be 2.");
+  const [token, startAfter] = [parameter(request, "continuation-token"), parameter(request, "start-after")];
+  const prefix = parameter(request, "prefix") ?? "";
+  const asked = parameter(request, "max-keys") ?? String(MOST_LISTED);
+  if (!/^\d{1,9}$/.test(asked)) throw new S3Error("InvalidArgument", "Provided max-keys not an integer or within integer range.");
+  const most = Math.min(Number(asked), MOST_LISTED);
+  const after = token === undefined ? (startAfter ?? "") : Buffer.from(token, "base64url").toString("utf8");
+  const found = most === 0 ? [] : folder.objects(request.bucket, prefix, after, most + 1);
+  const listed = found.slice(0, most);
+  const next = found.length > listed.length ? Buffer.from(listed.at(-1)?.key ?? "").toString("base64url") : undefined;
+  return xmlAnswer([
+    "ListBucketResult",
+    [
+      ["Name", request.bucket],
+      ["Prefix", prefix],
+      ...(startAfter === undefined ? [] : [["StartAfter", startAfter] as const]),
+      ...(token === undefined ? [] : [["ContinuationToken", token] as const]),
+      ...(next === undefined ? [] : [["NextContinuationToken", next] as const]),
+      ["KeyCount", String(listed.length)],
+      ["MaxKeys", String(most)],
+      ["IsTruncated", String(next !== undefined)],
+      ...listed.map(({ key, modifiedAt, etag, size }): Element => [
+        "Contents",
+        [
+          ["Key", key],
+          ["LastModified", new Date(modifiedAt).toISOString()],
+          ["ETag", etag],
+          ["Size", String(size)],
+          ["StorageClass", "STANDARD"],
+        ],
+      ]),
+    ],
+  ]);
 }

@@ -5,13 +5,13 @@ import { createHash } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { createServer, get as httpGet, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import { createServer, get as httpGet, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test, type TestContext } from "node:test";
 import {
-  DeleteObjectsCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
@@ -20,12 +20,11 @@ import {
   UploadPartCommand,
   ListPartsCommand,
   CompleteMultipartUploadCommand,
-  ListBucketsCommand,
 } from "@aws-sdk/client-s3";
 import { SimulatorError } from "../../datacenter/errors.ts";
-import { presignS3, sendS3 } from "../../testing/adapters/s3-sender.ts";
+import { sendS3, signS3 } from "../../testing/adapters/s3-sender.ts";
 import type { S3Step } from "../../testing/s3-cases.ts";
-import { serveS3, type S3EndpointOptions, type ServedS3 } from "./index.ts";
+import { serveS3, type S3EndpointOptions, type ServedS3 } from "./serve-s3.ts";
 
 const keys = { accessKeyID: "test-access-key", secretAccessKey: "test-secret-key" };
 const parent = mkdtempSync(join(tmpdir(), "talos-operator-s3-test-"));
@@ -58,10 +57,13 @@ const put = (key: string, body: S3Step["body"] & {}): S3Step => ({ method: "PUT"
 const get = (key: string): S3Step => ({ method: "GET", path: `/backups/${key}` });
 /** Begins a request by hand, with headers that let it in. */
 async function begin(port: number, step: S3Step, more: readonly string[]): Promise<Socket> {
-  const target = presignS3(`http://127.0.0.1:${port}`, keys, step);
+  const unsigned = { ...step, headers: { ...step.headers, "x-amz-content-sha256": "UNSIGNED-PAYLOAD" } };
+  const headers = Object.entries(await signS3(`http://127.0.0.1:${port}`, keys, unsigned, Buffer.alloc(0)));
+  const query = new URLSearchParams(step.query).toString();
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
-  socket.write([`${step.method} ${await target} HTTP/1.1`, `host: 127.0.0.1:${port}`, ...more, "", ""].join("\r\n"));
+  const lines = [`${step.method} ${step.path}?${query} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`), ...more, "", ""];
+  socket.write(lines.join("\r\n"));
   return socket;
 }
 
@@ -102,30 +104,25 @@ async function readAnswer(socket: Socket): Promise<string> {
   return bytes.toString();
 }
 
-describe("a stranger with the SDK as it comes", () => {
-  test("puts, reads with its checksums, lists, removes, and uploads in parts over a restart", async (t) => {
+describe("a client with the SDK", () => {
+  test("puts, reads, lists, removes, and uploads in parts over a restart", async (t) => {
     const folder = join(mkdtempSync(join(parent, "sdk-")), "s3");
     const client = (endpoint: string): S3Client =>
       new S3Client({
         endpoint,
         region: "us-east-1",
         forcePathStyle: true,
+        requestChecksumCalculation: "WHEN_REQUIRED",
+        responseChecksumValidation: "WHEN_REQUIRED",
         credentials: { accessKeyId: keys.accessKeyID, secretAccessKey: keys.secretAccessKey },
       });
     const first = await serving(t, { folder });
     let s3 = client(first.endpoint);
     const Bucket = "backups";
-    assert.deepEqual(
-      (await s3.send(new ListBucketsCommand({}))).Buckets?.map(({ Name }) => Name),
-      [Bucket],
-    );
-    await s3.send(new PutObjectCommand({ Bucket, Key: "a/\u00fc &<\u{1f384}>\r\n", Body: "hello", Metadata: { colour: "blue" } }));
-    await s3.send(new PutObjectCommand({ Bucket, Key: "a/stream", Body: Buffer.alloc(200_000, 1), ChecksumAlgorithm: "CRC64NVME" }));
+    await s3.send(new PutObjectCommand({ Bucket, Key: "a/\u00fc &<\u{1f384}>\r\n", Body: "hello" }));
+    await s3.send(new PutObjectCommand({ Bucket, Key: "a/stream", Body: Buffer.alloc(200_000, 1) }));
     const found = await s3.send(new GetObjectCommand({ Bucket, Key: "a/\u00fc &<\u{1f384}>\r\n" }));
-    assert.deepEqual(
-      [await found.Body?.transformToString(), found.Metadata, found.ChecksumCRC32],
-      ["hello", { colour: "blue" }, "NhCmhg=="],
-    );
+    assert.equal(await found.Body?.transformToString(), "hello");
     const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: "b" }));
     const part = (PartNumber: number, Body: Buffer) => s3.send(new UploadPartCommand({ Bucket, Key: "b", UploadId, PartNumber, Body }));
     const one = await part(1, Buffer.alloc(5 * 1024 * 1024, 1));
@@ -139,7 +136,7 @@ describe("a stranger with the SDK as it comes", () => {
       [one.ETag],
     );
     const two = await part(2, Buffer.from("end"));
-    const Parts = [one, two].map(({ ETag, ChecksumCRC32 }, index) => ({ PartNumber: index + 1, ETag, ChecksumCRC32 }));
+    const Parts = [one, two].map(({ ETag }, index) => ({ PartNumber: index + 1, ETag }));
     const done = { Bucket, Key: "b", UploadId, MultipartUpload: { Parts } };
     const completed = await s3.send(new CompleteMultipartUploadCommand(done));
     // A client whose answer was lost asks again.
@@ -151,8 +148,7 @@ describe("a stranger with the SDK as it comes", () => {
       listed.Contents?.map(({ Key }) => Key),
       ["a/stream", "a/\u00fc &<\u{1f384}>\r\n", "b"],
     );
-    const Objects = (listed.Contents ?? []).map(({ Key }) => ({ Key: Key ?? "" }));
-    assert.equal((await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))).Deleted?.length, 3);
+    for (const { Key } of listed.Contents ?? []) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
     assert.deepEqual(second.files(), []);
     s3.destroy();
   });
@@ -171,27 +167,18 @@ describe("writes that do not come to their end", () => {
     assert.deepEqual(s3.files(), [6]);
   });
 
-  test("a client that stops in the middle is refused, and leaves nothing", bounded, async (t) => {
-    const s3 = await serving(t, { idleMs: 250 });
+  test("a client that stops in the middle is left, and leaves nothing", bounded, async (t) => {
+    const s3 = await serving(t);
+    let served: Socket | undefined;
+    onRequest(t, ({ socket }) => (served = socket));
     const socket = await begin(s3.port, put("x", ""), ["content-length: 1000000"]);
     socket.write("a".repeat(10));
-    const answer = await readAnswer(socket);
-    assert.match(answer, /^HTTP\/1.1 400 [^]*<Code>RequestTimeout</);
-    socket.destroy();
-    assert.deepEqual(s3.files(), []);
+    await until(() => s3.files().length === 1);
+    // Its connection has been still for as long as one may be.
+    served?.emit("timeout");
+    await once(socket, "close");
+    await until(() => s3.files().length === 0);
     assert.equal((await s3.send(get("x"))).status, 404);
-  });
-
-  test("a client that stops while the request is still being checked is refused, too", bounded, async (t) => {
-    const s3 = await serving(t);
-    onRequest(t, ({ socket }) => {
-      socket.setTimeout(1);
-      // Longer than that, so that it runs out before anybody waits for the body.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    });
-    const socket = await begin(s3.port, put("x", ""), ["content-length: 1000000"]);
-    assert.match(await readAnswer(socket), /^HTTP\/1.1 400 [^]*<Code>RequestTimeout</);
-    socket.destroy();
   });
 
   test("a reader that stops in the middle is left", bounded, async (t) => {
@@ -213,25 +200,11 @@ describe("writes that do not come to their end", () => {
     socket.destroy();
   });
 
-  test("a reader is not left because what it reads comes late from the disk", bounded, async (t) => {
-    const s3 = await serving(t);
-    await s3.send(put("x", "late"));
-    onRequest(t, ({ socket, response }) => {
-      const writeHead = response.writeHead.bind(response) as (status: number, headers: OutgoingHttpHeaders) => ServerResponse;
-      response.writeHead = (status: number, headers: unknown) => {
-        const written = writeHead(status, headers as OutgoingHttpHeaders);
-        socket.emit("timeout");
-        return written;
-      };
-    });
-    assert.equal((await s3.send(get("x"))).body.toString(), "late");
-  });
-
   test("a killed process leaves what was whole, and its halves go at the next start", async (t) => {
     const folder = join(mkdtempSync(join(parent, "killed-")), "s3");
     const program = `
-      const { serveS3 } = await import(${JSON.stringify(join(import.meta.dirname, "index.ts"))});
-      const served = await serveS3({ ...${JSON.stringify(keys)}, buckets: ["backups"], port: 0, folder: ${JSON.stringify(folder)} });
+      const { serveS3 } = await import(${JSON.stringify(join(import.meta.dirname, "serve-s3.ts"))});
+      const served = await serveS3({ ...${JSON.stringify(keys)}, buckets: ["backups"], port: 0, folder: ${JSON.stringify(folder)}, onError: console.error });
       process.stdout.write(String(served.port));`;
     const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
     const [port] = (await once(child.stdout, "data")) as [Buffer];
@@ -281,7 +254,10 @@ describe("many at once", () => {
     const length = 24 * 1024 * 1024;
     await s3.send(put("x", { length, of: "a" }));
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      presignS3(s3.endpoint, keys, get("x")).then((path) => httpGet(`${s3.endpoint}${path}`, resolve).once("error", reject), reject);
+      signS3(s3.endpoint, keys, get("x"), Buffer.alloc(0)).then(
+        (headers) => httpGet(`${s3.endpoint}/backups/x`, { headers }, resolve).once("error", reject),
+        reject,
+      );
     });
     await s3.send(put("x", "new"));
     await s3.send({ method: "DELETE", path: "/backups/x" });
@@ -352,15 +328,12 @@ describe("requests of ill will", () => {
       [6 * 1024 ** 3, "EntityTooLarge"],
       [999_999_999_999_999, "EntityTooLarge"],
     ] as const) {
-      const socket = await begin(s3.port, put("x", ""), [`content-length: ${length}`, "expect: 100-continue"]);
+      const socket = await begin(s3.port, put("x", ""), [`content-length: ${length}`]);
       assert.match(await readAnswer(socket), new RegExp(`^HTTP/1.1 400 [^]*<Code>${code}<`));
       socket.destroy();
     }
-    const xml = await begin(s3.port, { method: "POST", path: "/backups", query: { delete: "" } }, [
-      "content-md5: XUFAKrxLKna5cZ2REBfFkg==",
-      "content-length: 5000000",
-      "expect: 100-continue",
-    ]);
+    const complete = { method: "POST", path: "/backups/x", query: { uploadId: "x" } };
+    const xml = await begin(s3.port, complete, ["content-length: 5000000"]);
     assert.match(await readAnswer(xml), /^HTTP\/1.1 400 [^]*<Code>MaxMessageLengthExceeded</);
     xml.destroy();
     assert.deepEqual(s3.files(), []);
@@ -376,12 +349,8 @@ describe("requests of ill will", () => {
     assert.match(await readToEnd(two), /^HTTP\/1.1 400 /);
   });
 
-  test("who may not ask is not told to go on, and reads why in spite of what is under way", async (t) => {
+  test("who may not ask reads why in spite of what is under way", async (t) => {
     const s3 = await serving(t);
-    const waiting = connect(s3.port, "127.0.0.1");
-    waiting.write("PUT /backups/x HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\nexpect: 100-continue\r\n\r\n");
-    assert.match(await readAnswer(waiting), /^HTTP\/1.1 403 [^]*<Code>AccessDenied</);
-    waiting.destroy();
     const wrong = { ...put("x", { length: 8 * 1024 * 1024, of: "a" }), sign: { secretAccessKey: "another-secret-key" } };
     const refused = await s3.send(wrong);
     assert.equal(refused.status, 403);
@@ -391,30 +360,24 @@ describe("requests of ill will", () => {
 
   test("XML that nests, swells or names what it should not is refused", async (t) => {
     const s3 = await serving(t);
-    const remove = (body: string): S3Step => ({
-      method: "POST",
-      path: "/backups",
-      query: { delete: "" },
-      headers: { "content-md5": "{md5}" },
-      body,
-    });
+    const begun = await s3.send({ method: "POST", path: "/backups/x", query: { uploads: "" } });
+    const uploadId = /<UploadId>(\w+)</.exec(begun.body.toString())?.[1] ?? "";
+    const complete = (body: string): S3Step => ({ method: "POST", path: "/backups/x", query: { uploadId }, body });
+    const part = "<Part><PartNumber>1</PartNumber><ETag>x</ETag></Part>";
     for (const body of [
       "<a>".repeat(1_000_000),
-      '<!DOCTYPE x [<!ENTITY a "aaaa">]><Delete><Object><Key>&a;</Key></Object></Delete>',
-      "<Delete><Object><Key>&file;</Key></Object></Delete>",
-      "<Delete><Object><Key></Key></Object></Delete>",
-      "<Delete><Object><Key><b/></Key></Object></Delete>",
-      "<Delete><Object>x</Object></Delete>",
-      "<__proto__><Object><Key>x</Key></Object></__proto__>",
+      '<!DOCTYPE x [<!ENTITY a "aaaa">]><CompleteMultipartUpload><Part><PartNumber>&a;</PartNumber></Part></CompleteMultipartUpload>',
+      "<CompleteMultipartUpload><Part><PartNumber>&file;</PartNumber></Part></CompleteMultipartUpload>",
+      "<CompleteMultipartUpload><Part><PartNumber><b/></PartNumber></Part></CompleteMultipartUpload>",
+      "<CompleteMultipartUpload><Part>x</Part></CompleteMultipartUpload>",
+      `<__proto__>${part}</__proto__>`,
     ])
-      assert.match((await s3.send(remove(body))).body.toString(), /<Code>MalformedXML</, body.slice(0, 60));
-    const version = "<Delete><Object><Key>x</Key><VersionId>1</VersionId></Object></Delete>";
-    assert.match((await s3.send(remove(version))).body.toString(), /<Code>NotImplemented</);
+      assert.match((await s3.send(complete(body))).body.toString(), /<Code>MalformedXML</, body.slice(0, 60));
   });
 });
 
 describe("where it listens, and where it keeps", () => {
-  const wanted = { ...keys, buckets: ["backups"] };
+  const wanted = { ...keys, buckets: ["backups"], onError: (error: unknown) => assert.fail(String(error)) };
   const isError = (code: string, cause?: string) => (thrown: unknown) =>
     thrown instanceof SimulatorError &&
     thrown.code === code &&
@@ -442,28 +405,13 @@ describe("where it listens, and where it keeps", () => {
     assert.equal(statSync(join(next.folder, "index.db")).mode & 0o077, 0);
   });
 
-  for (const [what, wrong] of [
-    ["an address that others reach", { host: "0.0.0.0" }],
-    ["a name of a host", { host: "localhost" }],
-    ["no bucket", { buckets: [] }],
-    ["a bucket of dots", { buckets: ["backups", ".."] }],
-    ["an access key with a slash", { accessKeyID: "a/b/c" }],
-    ["a secret key of nothing", { secretAccessKey: "" }],
-  ] as const)
-    test(`${what} is refused`, async () => {
-      await assert.rejects(serveS3({ ...wanted, port: 0, ...wrong }), isError("BAD_OBJECT_STORAGE"));
-    });
-
-  test("its signal ends it, and its temporary folder goes with it", async (t) => {
+  test("a temporary folder goes with it", async (t) => {
     const folders = inOwnTemporaryFolder(t);
-    const stop = new AbortController();
-    const served = await serveS3({ ...wanted, port: 0, signal: stop.signal });
+    const served = await serveS3({ ...wanted, port: 0 });
     assert.equal(folders().length, 1);
-    stop.abort(new Error("enough"));
     await served.close();
     assert.deepEqual(folders(), []);
     await assert.rejects(sendS3(served.endpoint, keys, get("x")), /ECONNREFUSED/);
-    await assert.rejects(serveS3({ ...wanted, port: 0, signal: stop.signal }), /enough/);
   });
 });
 

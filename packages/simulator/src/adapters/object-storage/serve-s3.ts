@@ -7,38 +7,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Clock } from "@talos-operator/ports";
 import { SimulatorError } from "../../datacenter/errors.ts";
 import { errorAnswer, type S3Answer } from "../../object-storage/answer.ts";
-import { demandEndpoint, isBucketName } from "../../object-storage/endpoint-options.ts";
-import { operationOf } from "../../object-storage/operations.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
-import { readS3Request, type S3Request } from "../../object-storage/s3-request.ts";
-import { verifySignature, withoutSignature, type S3Keys } from "../../object-storage/signature.ts";
+import { readS3Request } from "../../object-storage/s3-request.ts";
+import { verifySignature, type S3Keys } from "../../object-storage/signature.ts";
 import { BucketFolder } from "./bucket-folder.ts";
-import { handlers } from "./handlers.ts";
-import { bodyOf, discardRest } from "./request-body.ts";
+import { operationOf } from "./operations.ts";
 
 /** What an S3 endpoint serves, and to whom. */
 export interface S3EndpointOptions extends S3Keys {
-  /** Names of the buckets, at least one. They are made when they are not there; further ones in the folder are kept and not served. */
+  /** Names of the buckets that are served. Others in the folder are kept. */
   readonly buckets: readonly string[];
   /** Where objects are kept over restarts; made when it is not there, and nobody else's meanwhile. Default: a temporary one that goes with the endpoint. */
   readonly folder?: string;
-  /** An address of loopback. Default 127.0.0.1. */
-  readonly host?: string;
-  /** 0 lets the system choose. */
+  /** Of 127.0.0.1. 0 lets the system choose. */
   readonly port: number;
-  /** Default us-east-1; requests that are signed for another one are refused. */
-  readonly region?: string;
-  /** Ends the endpoint as `close` does. */
-  readonly signal?: AbortSignal;
-  /** Default: the system's. */
-  readonly clock?: Clock;
-  /** A connection on which nothing moves for so long ends. Milliseconds, default 60,000. */
-  readonly idleMs?: number;
-  /** A request failed by our fault and was answered with 500; the error is the system's. Default: nobody is told. */
-  readonly onError?: (error: unknown) => void;
+  /** A request failed by our fault and was answered with 500; the error is the system's. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** An S3 endpoint that listens. */
@@ -50,8 +36,10 @@ export interface ServedS3 {
   close(): Promise<void>;
 }
 
+const HOST = "127.0.0.1";
 /** More than any client of one person opens. */
 const MOST_CONNECTIONS = 256;
+/** A connection on which nothing moves for so long ends. */
 const IDLE_MS = 60_000;
 const HEADERS_MS = 20_000;
 const KEEP_ALIVE_MS = 10_000;
@@ -60,13 +48,9 @@ const KEEP_ALIVE_MS = 10_000;
  * Serves buckets on loopback as S3 does, over plain HTTP by path, to who holds the one pair of keys. What it does not do is answered `NotImplemented`.
  *
  * @returns once it listens
- * @throws SimulatorError `CANNOT_LISTEN` (its `cause.code` is the system's, for example `EADDRINUSE`), `BAD_OBJECT_STORAGE`; the signal's reason when it is
- * aborted already
+ * @throws SimulatorError `CANNOT_LISTEN` (its `cause.code` is the system's, for example `EADDRINUSE`), `BAD_OBJECT_STORAGE`
  */
 export async function serveS3(options: S3EndpointOptions): Promise<ServedS3> {
-  options.signal?.throwIfAborted();
-  const { host = "127.0.0.1", signal } = options;
-  demandEndpoint({ ...options, host });
   const temporary = options.folder === undefined ? mkdtempSync(join(tmpdir(), "talos-operator-s3-served-")) : undefined;
   const removeTemporary = (): void => {
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
@@ -84,40 +68,33 @@ export async function serveS3(options: S3EndpointOptions): Promise<ServedS3> {
   }
   const endpoint = new Endpoint(folder, options);
   try {
-    await listen(endpoint.server, options.port, host);
+    await listen(endpoint.server, options.port);
   } catch (cause) {
     folder.close();
     removeTemporary();
     throw new SimulatorError(
       "CANNOT_LISTEN",
-      `the S3 endpoint cannot listen on ${host}:${options.port} (${(cause as Error).message}); free the port, or name another one`,
+      `the S3 endpoint cannot listen on ${HOST}:${options.port} (${(cause as Error).message}); free the port, or name another one`,
       { cause },
     );
   }
   const { port } = endpoint.server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    signal?.removeEventListener("abort", onAbort);
-    closing ??= endpoint.close().finally(() => {
-      folder.close();
-      removeTemporary();
-    });
-    return closing;
+  return {
+    endpoint: `http://${HOST}:${port}`,
+    port,
+    close: () =>
+      (closing ??= endpoint.close().finally(() => {
+        folder.close();
+        removeTemporary();
+      })),
   };
-  const onAbort = (): void => void close().catch((error: unknown) => options.onError?.(error));
-  signal?.addEventListener("abort", onAbort, { once: true });
-  // The signal may have been aborted while the port was opened.
-  if (signal?.aborted === true) {
-    await close();
-    signal.throwIfAborted();
-  }
-  return { endpoint: `http://${host.includes(":") ? `[${host}]` : host}:${port}`, port, close };
 }
 
-function listen(server: Server, port: number, host: string): Promise<void> {
+function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ port, host, exclusive: true }, () => {
+    server.listen({ port, host: HOST, exclusive: true }, () => {
       server.off("error", reject);
       resolve();
     });
@@ -128,23 +105,23 @@ class Endpoint {
   readonly server: Server;
   readonly #folder: BucketFolder;
   readonly #options: S3EndpointOptions;
-  readonly #clock: Clock;
-  readonly #region: string;
-  readonly #buckets: ReadonlyMap<string, { readonly createdAt: number }>;
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(folder: BucketFolder, options: S3EndpointOptions) {
     this.#folder = folder;
     this.#options = options;
-    this.#clock = options.clock ?? { now: () => Date.now() };
-    this.#region = options.region ?? "us-east-1";
-    this.#buckets = new Map(options.buckets.map((name) => [name, { createdAt: folder.makeBucket(name, this.#clock.now()) }]));
     // A long upload is no fault, a silent one is: `timeout` counts from the last byte.
     this.server = createServer({ requestTimeout: 0, headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS });
     this.server.maxConnections = MOST_CONNECTIONS;
-    this.server.timeout = options.idleMs ?? IDLE_MS;
-    this.server.on("request", (request: IncomingMessage, response: ServerResponse) => this.#begin(request, response, false));
-    this.server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => this.#begin(request, response, true));
+    this.server.timeout = IDLE_MS;
+    this.server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+      const work = this.#serve(request, response).catch((error: unknown) => {
+        response.destroy();
+        options.onError(error);
+      });
+      this.#underWay.add(work);
+      void work.finally(() => this.#underWay.delete(work));
+    });
   }
 
   async close(): Promise<void> {
@@ -154,64 +131,40 @@ class Endpoint {
     await Promise.allSettled(this.#underWay);
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse, isWaiting: boolean): void {
-    const work = this.#serve(request, response, isWaiting).catch((error: unknown) => {
-      response.destroy();
-      this.#options.onError?.(error);
-    });
-    this.#underWay.add(work);
-    void work.finally(() => this.#underWay.delete(work));
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse, isWaiting: boolean): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const requestId = randomBytes(8).toString("hex").toUpperCase();
-    // A connection on which bytes stand still has nobody at its end; on one that is still without them our own disk is late.
-    response.on("timeout", () => {
-      if (response.headersSent && response.writableLength > 0) response.destroy();
-    });
-    let read: S3Request | undefined;
     let answer: S3Answer;
     try {
-      read = readS3Request(request.method ?? "", request.url ?? "", request.rawHeaders);
-      answer = await this.#answer(read, bodyOf(request, response, isWaiting));
+      answer = await this.#answer(request);
     } catch (thrown) {
       // Whoever asked is gone: there is nobody to answer.
       if (request.socket.destroyed) return;
       const error = asS3Error(thrown);
-      if (error.code === "InternalError") this.#options.onError?.(thrown);
-      answer = errorAnswer(error, read ?? { method: request.method ?? "", bucket: "", key: "" }, requestId);
+      if (error.code === "InternalError") this.#options.onError(thrown);
+      answer = errorAnswer(error, request.method ?? "", requestId);
     }
     try {
       await send(response, answer, requestId);
     } finally {
       answer.release?.();
     }
-    discardRest(request);
+    // The rest of a body that was refused: a connection that is cut instead may take the answer with it.
+    request.resume();
   }
 
-  async #answer(sent: S3Request, body: AsyncIterable<Uint8Array>): Promise<S3Answer> {
-    const signed = await verifySignature(sent, this.#options, this.#region, this.#clock.now());
-    const request = withoutSignature(sent);
-    const operation = operationOf(request);
-    if (request.bucket !== "" && !isBucketName(request.bucket))
-      throw new S3Error("InvalidBucketName", undefined, { BucketName: request.bucket });
-    if (request.bucket !== "" && operation !== "CreateBucket" && !this.#buckets.has(request.bucket))
-      throw new S3Error("NoSuchBucket", undefined, { BucketName: request.bucket });
-    return handlers[operation]({
-      request,
-      signed,
-      folder: this.#folder,
-      buckets: this.#buckets,
-      region: this.#region,
-      clock: this.#clock,
-      body,
-    });
+  async #answer(sent: IncomingMessage): Promise<S3Answer> {
+    const request = readS3Request(sent.method ?? "", sent.url ?? "", sent.rawHeaders);
+    const sha256 = await verifySignature(request, this.#options, Date.now());
+    const serve = operationOf(request);
+    if (!this.#options.buckets.includes(request.bucket)) throw new S3Error("NoSuchBucket");
+    const body = sent.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    return serve({ request, sha256, folder: this.#folder, body });
   }
 }
 
 async function send(response: ServerResponse, { status, headers, body }: S3Answer, requestId: string): Promise<void> {
   response.writeHead(status, {
-    ...inBytes(headers),
+    ...headers,
     ...(typeof body === "string" ? { "content-length": Buffer.byteLength(body) } : {}),
     "x-amz-request-id": requestId,
   });
@@ -226,11 +179,6 @@ async function send(response: ServerResponse, { status, headers, body }: S3Answe
     // A reader that leaves in the middle is nobody's fault.
     if ((error as { readonly code?: unknown }).code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
   });
-}
-
-/** Headers go out a byte for a letter. */
-function inBytes(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Buffer.from(value).toString("latin1")]));
 }
 
 /** SQLite's code of a disk without room. */

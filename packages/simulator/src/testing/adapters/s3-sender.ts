@@ -2,9 +2,9 @@ import { createHash, createHmac } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import type { OutgoingHttpHeaders } from "node:http";
 import { parseXML } from "@aws-sdk/xml-builder";
-import { SignatureV4, createScope, getSigningKey } from "@smithy/signature-v4";
+import { SignatureV4 } from "@smithy/signature-v4";
 import type { S3Keys } from "../../object-storage/signature.ts";
-import type { S3Case, S3Chunks, S3Signing, S3Step } from "../s3-cases.ts";
+import type { S3Case, S3Step } from "../s3-cases.ts";
 
 /** An answer, with what differs from run to run taken out. */
 export interface S3Seen {
@@ -18,11 +18,11 @@ export interface S3Seen {
   readonly body?: string;
 }
 
-const HEADERS =
-  /^(?:etag|content-(?:length|type|range)|accept-ranges|cache-control|x-amz-(?:checksum-.*|meta-.*|bucket-region|version-id|delete-marker))$/;
-/** Elements that say what is the server's own. */
-const DROPPED: ReadonlySet<string> = new Set(["Owner", "Initiator", "Location", "Bucket", "Name"]);
-const REPEATED: ReadonlySet<string> = new Set(["Contents", "CommonPrefixes", "Part", "Upload", "Deleted"]);
+/** Headers that are compared. */
+const HEADERS = /^(?:etag|content-(?:length|type|range)|accept-ranges|x-amz-(?:version-id|delete-marker))$/;
+/** Elements that say what is the server's own, and those that no client needs of this endpoint. */
+const DROPPED = /^(?:Owner|Initiator|Location|Bucket|Name|Checksum\w*|Max(?:Parts|Uploads)|(?:Next)?(?:PartNumber|Key|UploadId)Marker)$/;
+const REPEATED: ReadonlySet<string> = new Set(["Contents", "Part", "Upload"]);
 /** Elements with other texts in each run. */
 const CHANGING = /^(?:LastModified|Initiated|\w*UploadId\w*|\w*ContinuationToken)$/;
 
@@ -49,35 +49,38 @@ interface RawAnswer {
 
 /** Signs and sends one request. */
 export async function sendS3(endpoint: string, keys: S3Keys, step: S3Step): Promise<RawAnswer> {
-  const plain = typeof step.body === "object" ? Buffer.alloc(step.body.length, step.body.of) : Buffer.from(step.body ?? "");
-  const host = new URL(endpoint).host;
-  const headers: Record<string, string> = {
-    host,
-    ...step.headers,
-    ...(step.headers?.["content-md5"] === "{md5}" ? { "content-md5": createHash("md5").update(plain).digest("base64") } : {}),
-    ...(step.chunks === undefined ? {} : chunkHeaders(step.chunks, plain.length)),
-  };
-  const signing = {
-    accessKeyID: keys.accessKeyID,
-    secretAccessKey: keys.secretAccessKey,
-    region: "us-east-1",
-    service: "s3",
-    ...step.sign,
-  };
-  const signed = await sign(step, headers, plain, signing);
-  const body = step.chunks === undefined ? plain : await chunked(plain, step.chunks, signed.headers, signing);
-  const query = new URLSearchParams({ ...signed.query, ...step.sign?.addedQuery }).toString().replaceAll("+", "%20");
-  const sentHeaders: Record<string, string> = { ...signed.headers, ...step.sign?.addedHeaders, "content-length": String(body.length) };
-  for (const name of step.sign?.removedHeaders ?? []) delete sentHeaders[name];
-  return exchange(endpoint, step.method, `${step.path}${query === "" ? "" : `?${query}`}`, sentHeaders, body);
+  const body = typeof step.body === "object" ? Buffer.alloc(step.body.length, step.body.of) : Buffer.from(step.body ?? "");
+  const md5 = step.headers?.["content-md5"] === "{md5}" ? { "content-md5": createHash("md5").update(body).digest("base64") } : {};
+  const signed = await signS3(endpoint, keys, { ...step, headers: { ...step.headers, ...md5 } }, body);
+  const query = new URLSearchParams({ ...step.query, ...step.sign?.addedQuery }).toString().replaceAll("+", "%20");
+  const headers: Record<string, string> = { ...signed, ...step.sign?.addedHeaders, "content-length": String(body.length) };
+  for (const name of step.sign?.removedHeaders ?? []) delete headers[name];
+  return exchange(endpoint, step.method, `${step.path}${query === "" ? "" : `?${query}`}`, headers, body);
 }
 
-/** The target of a request that is signed by its address: who sends it needs no further header. */
-export async function presignS3(endpoint: string, keys: S3Keys, step: S3Step): Promise<string> {
-  const headers = { host: new URL(endpoint).host };
-  const signing = { ...keys, region: "us-east-1", service: "s3", kind: "query" as const };
-  const { query } = await sign(step, headers, Buffer.alloc(0), signing);
-  return `${step.path}?${new URLSearchParams(query).toString().replaceAll("+", "%20")}`;
+/** The headers of a request, with those of its signature. */
+export async function signS3(endpoint: string, keys: S3Keys, step: S3Step, body: Buffer): Promise<Record<string, string>> {
+  const headers = { host: new URL(endpoint).host, ...step.headers };
+  const { accessKeyID, secretAccessKey, region = "us-east-1", service = "s3", skewSeconds = 0 } = { ...keys, ...step.sign };
+  if (step.sign?.isAbsent === true) return headers;
+  const signer = new SignatureV4({
+    service,
+    region,
+    credentials: { accessKeyId: accessKeyID, secretAccessKey },
+    sha256: Sha256,
+    uriEscapePath: false,
+  });
+  const signingDate = new Date(Date.now() + skewSeconds * 1000);
+  const shape = {
+    method: step.method,
+    protocol: "http:",
+    hostname: "",
+    path: canonical(step.path),
+    query: { ...step.query },
+    headers,
+    body,
+  };
+  return (await signer.sign(shape, { signingDate })).headers;
 }
 
 function exchange(endpoint: string, method: string, path: string, headers: OutgoingHttpHeaders, body: Buffer): Promise<RawAnswer> {
@@ -100,32 +103,6 @@ function exchange(endpoint: string, method: string, path: string, headers: Outgo
   });
 }
 
-type Signing = S3Signing & S3Keys & { readonly region: string; readonly service: string };
-
-async function sign(
-  step: S3Step,
-  headers: Record<string, string>,
-  body: Buffer,
-  { kind = "header", accessKeyID, secretAccessKey, sessionToken, region, service, skewSeconds = 0, expiresSeconds = 900 }: Signing,
-): Promise<{ readonly headers: Record<string, string>; readonly query: Record<string, string> }> {
-  const query: Record<string, string> = { ...step.query };
-  if (kind === "none") return { headers, query };
-  const signer = new SignatureV4({
-    service,
-    region,
-    credentials: { accessKeyId: accessKeyID, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) },
-    sha256: Sha256,
-    uriEscapePath: false,
-  });
-  const signingDate = new Date(Date.now() + skewSeconds * 1000);
-  // A signed address says nothing of a body.
-  const all = kind === "query" ? { ...headers, "x-amz-content-sha256": "UNSIGNED-PAYLOAD" } : headers;
-  const shape = { method: step.method, protocol: "http:", hostname: "", path: canonical(step.path), query, headers: all, body };
-  const done =
-    kind === "query" ? await signer.presign(shape, { signingDate, expiresIn: expiresSeconds }) : await signer.sign(shape, { signingDate });
-  return { headers: done.headers, query: done.query as Record<string, string> };
-}
-
 /** The path that is signed: decoded and encoded again, where that can be done. */
 function canonical(path: string): string {
   try {
@@ -135,46 +112,6 @@ function canonical(path: string): string {
   } catch {
     return path;
   }
-}
-
-function chunkHeaders({ isSigned, trailer, damage }: S3Chunks, length: number): Record<string, string> {
-  return {
-    "content-encoding": "aws-chunked",
-    "x-amz-decoded-content-length": String(damage === "length" ? length + 1 : length),
-    "x-amz-content-sha256": `STREAMING-${isSigned ? "AWS4-HMAC-SHA256-PAYLOAD" : "UNSIGNED-PAYLOAD"}${trailer === undefined ? "" : "-TRAILER"}`,
-    ...(trailer === undefined ? {} : { "x-amz-trailer": trailer[0] }),
-  };
-}
-
-/** The body in one chunk, with the signatures that belong to it. */
-async function chunked(
-  body: Buffer,
-  { isSigned, trailer, damage }: S3Chunks,
-  headers: Readonly<Record<string, string>>,
-  { accessKeyID, secretAccessKey, region, service }: Signing,
-): Promise<Buffer> {
-  const longDate = headers["x-amz-date"] ?? "";
-  const key = await getSigningKey(Sha256, { accessKeyId: accessKeyID, secretAccessKey }, longDate.slice(0, 8), region, service);
-  const scope = createScope(longDate.slice(0, 8), region, service);
-  const hmac = (...lines: readonly string[]): string => createHmac("sha256", key).update(lines.join("\n")).digest("hex");
-  const hash = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
-  let before = /Signature=([0-9a-f]{64})/.exec(headers["authorization"] ?? "")?.[1] ?? "";
-  const line = (bytes: Buffer): string => {
-    if (!isSigned) return `${bytes.length.toString(16)}\r\n`;
-    before = hmac("AWS4-HMAC-SHA256-PAYLOAD", longDate, scope, before, hash(""), hash(bytes));
-    return `${bytes.length.toString(16)};chunk-signature=${damage === "signature" ? "0".repeat(64) : before}\r\n`;
-  };
-  const pieces = [Buffer.from(line(body)), body, Buffer.from("\r\n")];
-  if (damage !== "cut") {
-    pieces.push(Buffer.from(line(Buffer.alloc(0))));
-    if (trailer !== undefined) {
-      pieces.push(Buffer.from(`${trailer[0]}:${trailer[1]}\r\n`));
-      const signature = hmac("AWS4-HMAC-SHA256-TRAILER", longDate, scope, before, hash(`${trailer[0]}:${trailer[1]}\n`));
-      if (isSigned) pieces.push(Buffer.from(`x-amz-trailer-signature:${damage === "trailer-signature" ? "0".repeat(64) : signature}\r\n`));
-    }
-    pieces.push(Buffer.from("\r\n"));
-  }
-  return Buffer.concat(pieces);
 }
 
 class Sha256 {
@@ -227,7 +164,7 @@ function shown({ status, headers, body }: RawAnswer): S3Seen {
 /** Texts by the path of their element; those that differ from run to run as one word. An empty element is as none. */
 function elementsOf(parsed: unknown, path = "", found: Record<string, string> = {}): Readonly<Record<string, string>> {
   const name = path.split(".").findLast((part) => /\D/.test(part)) ?? "";
-  if (DROPPED.has(name)) return found;
+  if (DROPPED.test(name)) return found;
   if (typeof parsed === "string") {
     if (parsed !== "") found[path] = CHANGING.test(name) ? "…" : parsed;
   } else if (Array.isArray(parsed)) for (const [index, one] of parsed.entries()) elementsOf(one, `${path}.${index}`, found);
