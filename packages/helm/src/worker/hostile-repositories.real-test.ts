@@ -42,9 +42,7 @@ describe("genuine Helm and repositories that mean no good", () => {
     );
 
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    workers = await startGenuineWorkers(tools);
+    workers = await startGenuineWorkers();
     const keys = createX509Keys();
     const notBefore = Date.now() - 60_000;
     const authority = await keys.createAuthority({ kind: "p256", organization: "charts", notBefore });

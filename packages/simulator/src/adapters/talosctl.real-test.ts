@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { HANGS_AFTER_MS, ownAddress, tool } from "@talos-operator/adapters/testing";
 import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
 import { createTalosClient } from "@talos-operator/talos/client";
 import { createDatacenter } from "../datacenter/datacenter.ts";
@@ -13,28 +14,27 @@ import { demoTimings } from "../node/timings.ts";
 import { untilMachines } from "../testing/adapters/until-machines.ts";
 import { serveDatacenter } from "./serve-datacenter.ts";
 
-const tools = process.env["TALOS_OPERATOR_TOOLS"];
 const run = promisify(execFile);
-/** Three control planes, a worker, a spare; on addresses that the demo does not use. talosctl dials port 50000. */
-const address = (n: number): string => `127.61.17.${n}`;
+/** Three control planes, a worker, a spare. talosctl dials port 50000. */
+const addresses = [1, 2, 3, 4, 5].map(ownAddress);
+const address = (n: number): string => addresses[n - 1] ?? "";
 
 const keys = createX509Keys();
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom, keys };
-const datacenter = createDatacenter({ ...ports, timings: demoTimings, machines: [1, 2, 3, 4, 5].map((n) => ({ address: address(n) })) });
+const datacenter = createDatacenter({ ...ports, timings: demoTimings, machines: addresses.map((address) => ({ address })) });
 let served: Awaited<ReturnType<typeof serveDatacenter>>;
 let folder: string;
 let spareConfig: string;
 
 /** What talosctl prints; fails with its error text. */
 async function talosctl(...args: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await run(join(tools ?? "", "talosctl"), ["--talosconfig", join(folder, "talosconfig"), ...args], {
-    timeout: 60_000,
+  const { stdout, stderr } = await run(tool("talosctl"), ["--talosconfig", join(folder, "talosconfig"), ...args], {
+    timeout: HANGS_AFTER_MS,
   });
   return stdout + stderr;
 }
 
 before(async () => {
-  assert.ok(tools !== undefined, "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real");
   folder = await mkdtemp(join(tmpdir(), "simulator-"));
   served = await serveDatacenter(datacenter);
   const secrets = await generateSecretsBundle({ contract: "1.13", ...ports });
