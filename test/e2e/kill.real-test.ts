@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
+import { HANGS_AFTER_MS, KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { must, run, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
 /**
  * `kill -9` of real processes at moments spread over the creation of a cluster: it becomes Ready, etcd is bootstrapped once, the bundle stays.
@@ -48,7 +49,7 @@ describe("kill -9 during a creation", { concurrency: false }, () => {
       const first = startOurs(...flags);
       await delay(500 + moment);
       await first.end("SIGKILL");
-      const second = startOurs(...flags, "--exit-when-ready", "--timeout", "240");
+      const second = startOurs(...flags, "--exit-when-ready", "--timeout", String(HANGS_AFTER_MS / 1_000));
       assert.equal(await second.exited, 0, second.output());
       assert.equal(foundings(folder.path), 1);
     });
@@ -94,7 +95,7 @@ async function startWorld(): Promise<World> {
   };
   return {
     apply: async () => void (await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml")),
-    isReady: async () => void (await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s")),
+    isReady: async () => void (await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", KUBECTL_WAITS)),
     bundle,
     async isSameCluster(before) {
       const after = await bundle();
