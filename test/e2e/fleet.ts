@@ -42,14 +42,17 @@ export interface Fleet extends AsyncDisposable {
 }
 
 export async function startFleet(machines: number, bootSeconds: number): Promise<Fleet> {
-  const folder = temporaryFolder();
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(temporaryFolder());
   const data = join(folder.path, "machines");
   const callLog = join(folder.path, "calls.jsonl");
   const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", api.kubeconfig, ...args]);
   const simulated = ["--machines", String(machines), "--boot-seconds", String(bootSeconds), "--call-log", callLog];
   const simulator = startOurs("simulator", "--data-dir", data, "--log-level", "warn", ...simulated);
+  started.defer(async () => void (await simulator.end("SIGKILL")));
   // Only owners' garbage is collected: the one part of a Kubernetes that deletion leans on.
   const api = await startGenuineApi({ controllers: ["garbage-collector-controller"] });
+  started.defer(() => api.stop());
   await kubectl("apply", "--server-side", "-f", "config/crd");
   await kubectl("wait", "--for=condition=Established", "crd", "--all", KUBECTL_WAITS);
   await simulator.says(/machines wait/);
@@ -57,8 +60,10 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
   const startReplica = (): Running =>
     startOurs("manager", "--kubeconfig", api.kubeconfig, "--allow-loopback-machines", "--fast-failover", ...noProbes);
   const replicas = [startReplica(), startReplica()];
+  started.defer(async () => void (await Promise.all(replicas.map((one) => one.end("SIGKILL")))));
   const { config } = await loadKubeconfig({ path: api.kubeconfig });
   const transport = createHttpsTransport({ ...config, userAgent: "stories" });
+  started.defer(() => transport.close());
   const client = createKubeClient(transport);
   const json = <T>(...path: readonly string[]): T => JSON.parse(readFileSync(join(data, ...path), "utf8")) as T;
 
@@ -68,6 +73,7 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
     return replicas.find(({ pid }) => holder.includes(`-${pid}-`));
   };
 
+  const rest = started.move();
   return {
     client,
     kubectl,
@@ -104,12 +110,7 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
       });
     },
     logs: () => replicas.map((replica) => replica.output().slice(-20_000)).join("\n=== the other replica\n"),
-    async [Symbol.asyncDispose]() {
-      transport.close();
-      await Promise.all([...replicas, simulator].map((one) => one.end("SIGKILL")));
-      await api.stop();
-      folder[Symbol.dispose]();
-    },
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
   };
 }
 
