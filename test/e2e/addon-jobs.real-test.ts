@@ -1,13 +1,14 @@
+// Genuine parts: etcd, etcdutl, helm, kube-apiserver, kube-controller-manager, kubectl, versitygw
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { talosClusterAddonReleaseResource, type TalosClusterAddonRelease } from "@talos-operator/api";
+import { KUBECTL_WAITS, tool, until } from "@talos-operator/adapters/testing";
 import { startChartRepository, type ChartRepository } from "../../packages/helm/src/testing/adapters/chart-repository.ts";
 import { findTraces, secretTexts } from "./backups/secret-traces.ts";
 import { NAMESPACE, startBackupWorld, type BackupWorld } from "./backups/world.ts";
-import { until } from "./fleet.ts";
-import { must, tool } from "./processes.ts";
+import { must } from "./processes.ts";
 
 const JOB_ACCOUNT = `system:serviceaccount:${NAMESPACE}:talos-operator-addon`;
 
@@ -20,13 +21,13 @@ describe("addons by Jobs, on a genuine Kubernetes API and with genuine Helm", { 
     world = await startBackupWorld();
     charts = await startChartRepository(tool("helm"));
     await charts.publish("web", "1.0.0");
-    await world.apply(cluster, {
+    await world.apply(world.cluster, {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { namespace: "default", name: "charts-ca" },
       stringData: { "ca.crt": charts.ca },
     });
-    await world.kubectl("wait", "--for=condition=Ready", "taloscluster/first", "--timeout=240s");
+    await world.kubectl("wait", "--for=condition=Ready", "taloscluster/first", KUBECTL_WAITS);
     access = join(world.folder, "first.kubeconfig");
     const kubeconfig = await world.kubectl("get", "secret", "first-kubeconfig", "-o", "jsonpath={.data.kubeconfig}");
     writeFileSync(access, Buffer.from(kubeconfig, "base64"), { mode: 0o600 });
@@ -40,7 +41,7 @@ describe("addons by Jobs, on a genuine Kubernetes API and with genuine Helm", { 
     world.client.resource<TalosClusterAddonRelease>(talosClusterAddonReleaseResource).tryGet({ namespace: "default", name: "web" });
   const runs = () => world.kubelet.runs.filter(({ owner }) => owner === "default/web");
   const inCluster = (...args: string[]): Promise<string> => must(tool("helm"), [...args, "--kubeconfig", access]);
-  const leavesNothing = (): Promise<void> =>
+  const leavesNothing = (): Promise<unknown> =>
     until("no Job, no pod and no Secret of a run is left", async () => {
       const label = "talos-operator.dev/component=addon";
       return (await world.kubectl("get", "jobs,pods,secrets", "-n", NAMESPACE, "-l", label, "-o", "name")).trim() === "";
@@ -115,18 +116,3 @@ describe("addons by Jobs, on a genuine Kubernetes API and with genuine Helm", { 
     await leavesNothing();
   });
 });
-
-const cluster = {
-  apiVersion: "talos.alperen.cloud/v1alpha1",
-  kind: "TalosCluster",
-  metadata: { namespace: "default", name: "first" },
-  spec: {
-    controlPlane: {
-      version: "v1.13.9",
-      kubeVersion: "v1.36.3",
-      mode: "metal",
-      endpoint: "https://127.1.0.100:6443",
-      metalSpec: { machines: [1, 2, 3].map((n) => ({ address: `127.1.0.${n}` })) },
-    },
-  },
-};

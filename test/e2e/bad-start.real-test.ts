@@ -1,3 +1,4 @@
+// Genuine parts: none
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -5,6 +6,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { HANGS_AFTER_MS } from "@talos-operator/adapters/testing";
 import { run, startOurs, temporaryFolder } from "./processes.ts";
 import type { CommandResult } from "./processes.ts";
 
@@ -31,7 +33,7 @@ spec:
 function demo(folder: string, manifest: string, ...flags: string[]): Promise<CommandResult> {
   const file = join(folder, "manifest.yaml");
   writeFileSync(file, manifest);
-  const fixed = ["demo", "--exit-when-ready", "--timeout", "240", "--machines", "1", "--manifest", file];
+  const fixed = ["demo", "--exit-when-ready", "--timeout", String(HANGS_AFTER_MS / 1_000), "--machines", "1", "--manifest", file];
   return run(process.execPath, [main, ...fixed, "--data-dir", join(folder, "data"), "--listen", "127.0.0.1:0", ...flags]);
 }
 

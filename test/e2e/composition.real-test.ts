@@ -1,3 +1,4 @@
+// Genuine parts: etcd, kube-apiserver, kube-controller-manager, kubectl
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,9 +7,10 @@ import { createLogger, systemClock, systemRandom, systemTimers } from "@talos-op
 import { kubernetesClusterResource } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
+import { KUBECTL_WAITS, until } from "@talos-operator/adapters/testing";
 import { provideMachines } from "../../examples/machine-provider/provider.ts";
 import type { Hardware } from "../../examples/machine-provider/provider.ts";
-import { startFleet, until } from "./fleet.ts";
+import { startFleet } from "./fleet.ts";
 import { temporaryFolder } from "./processes.ts";
 
 /**
@@ -37,7 +39,7 @@ it("the example of a KubernetesCluster becomes Ready on a genuine API, and goes 
     const text = readFileSync(new URL("../../examples/simple-kubernetescluster.yaml", import.meta.url), "utf8");
     const [example] = parseKubernetesYaml(text) as readonly KubeObject[];
     await fleet.client.resource(kubernetesClusterResource).create({ ...example, metadata: { namespace: "default", ...example?.metadata } });
-    await fleet.kubectl("wait", "--for=condition=Ready", "kubernetescluster/simple-cluster", "--timeout=240s");
+    await fleet.kubectl("wait", "--for=condition=Ready", "kubernetescluster/simple-cluster", KUBECTL_WAITS);
     const names = ["simple-cluster-cp-0", "simple-cluster-worker-pool-1-0", "simple-cluster-worker-pool-1-1"];
     const selected = await fleet.kubectl("get", "machines", "-l", "cluster.vitistack.io/cluster-name=simple-cluster", "-o", "name");
     assert.deepEqual(

@@ -5,7 +5,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { must, startCommand, temporaryFolder, tool, type Running } from "./processes.ts";
+import { KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { must, startCommand, temporaryFolder, type Running } from "./processes.ts";
 
 const LISTEN = "127.0.0.1:17446";
 const example = (file: string): string => fileURLToPath(new URL(`../../examples/${file}`, import.meta.url));
@@ -30,7 +31,7 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
       ({ revision }) => revision,
     );
   const untilRevision = (revision: number): Promise<string> =>
-    kubectl("wait", `tcar/${first()}-page-addonrelease`, `--for=jsonpath={.status.revision}=${revision}`, "--timeout=240s");
+    kubectl("wait", `tcar/${first()}-page-addonrelease`, `--for=jsonpath={.status.revision}=${revision}`, KUBECTL_WAITS);
 
   before(start);
   after(async () => {
@@ -40,10 +41,10 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
 
   it("talos-cluster-addon.yaml ends Ready with pods Ready; an edit makes one revision, a restart none; deletion uninstalls", async () => {
     await kubectl("apply", "-f", example("talos-cluster-addon.yaml"));
-    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=240s");
+    await kubectl("wait", "tca/page", "--for=condition=Ready", KUBECTL_WAITS);
     const release = `tcar/${first()}-page-addonrelease`;
     assert.match(await kubectl("get", release, "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].reason}"), /^Installed$/);
-    await inside(first(), "wait", "pods", "--all", "--namespace", "page", "--for=condition=Ready", "--timeout=240s");
+    await inside(first(), "wait", "pods", "--all", "--namespace", "page", "--for=condition=Ready", KUBECTL_WAITS);
     const edited = join(folder.path, "edited.yaml");
     writeFileSync(edited, readFileSync(example("talos-cluster-addon.yaml"), "utf8").replace("Hello from", "Edited on"));
     const plan = await must(process.execPath, [
@@ -63,16 +64,16 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
     const edit = { spec: { helmSpec: { valuesTemplate: "text: Edited on {{ .Cluster.Name }}\n" } } };
     await kubectl("patch", "tca/page", "--type=merge", "--patch", JSON.stringify(edit));
     await untilRevision(2);
-    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=240s");
+    await kubectl("wait", "tca/page", "--for=condition=Ready", KUBECTL_WAITS);
     assert.deepEqual(await revisions(), [1, 2]);
     assert.match(await helm("get", "values", "page", "--namespace", "page"), /Edited on/);
     await demo.end();
     await start();
-    await kubectl("wait", "tca/page", "--for=condition=Ready", "--timeout=240s");
+    await kubectl("wait", "tca/page", "--for=condition=Ready", KUBECTL_WAITS);
     await kubectl("annotate", release, "talos-operator.dev/rollback-to=1");
     await untilRevision(3);
     assert.deepEqual(await revisions(), [1, 2, 3], "the restart made none");
-    await kubectl("delete", "tca/page", "--timeout=240s");
+    await kubectl("delete", "tca/page", KUBECTL_WAITS);
     assert.equal((await helm("list", "--all-namespaces", "--short")).trim(), "");
   });
 
@@ -92,13 +93,13 @@ describe("the examples of addons, with npm start and genuine Helm", () => {
       "wait",
       "tcp/own-network",
       "--for=jsonpath={.status.conditions[?(@.type=='NodesReady')].reason}=NoNetworkPlugin",
-      "--timeout=240s",
+      KUBECTL_WAITS,
     );
     await keepAccess("own-network");
     assert.match(await inside("own-network", "get", "nodes", "--no-headers"), /NotReady/);
     await kubectl("apply", "-f", example("own-network/cluster.yaml"));
-    await inside("own-network", "wait", "nodes", "--all", "--for=condition=Ready", "--timeout=240s");
-    await kubectl("wait", "talosclusters/own-network", "--for=condition=Ready", "--timeout=240s");
-    await kubectl("delete", "-f", example("own-network/cluster.yaml"), "--timeout=240s");
+    await inside("own-network", "wait", "nodes", "--all", "--for=condition=Ready", KUBECTL_WAITS);
+    await kubectl("wait", "talosclusters/own-network", "--for=condition=Ready", KUBECTL_WAITS);
+    await kubectl("delete", "-f", example("own-network/cluster.yaml"), KUBECTL_WAITS);
   });
 });

@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { startVersitygw, type Versitygw } from "./backups/versitygw.ts";
-import { must, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
+import { KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { must, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
 const LISTEN = "127.0.0.1:17447";
 
@@ -41,7 +42,7 @@ describe("a backup of the demo to a genuine S3 server", () => {
             s3: {
               bucket: "backups",
               region: "us-east-1",
-              endpoint: `http://127.0.0.1:${store.port}`,
+              endpoint: `http://${store.host}`,
               accessKeyID: key("accessKeyID"),
               secretAccessKey: key("secretAccessKey"),
             },
@@ -52,7 +53,7 @@ describe("a backup of the demo to a genuine S3 server", () => {
     const file = join(folder.path, "backup.json");
     writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
     await kubectl("apply", "-f", file);
-    await kubectl("wait", "--for=condition=Ready", "teb/genuine", "--timeout=240s");
+    await kubectl("wait", "--for=condition=Ready", "teb/genuine", KUBECTL_WAITS);
     const snapshot = join(folder.path, "snapshot.db");
     const get = startOurs("backup", "get", "talosetcdbackup/genuine", "--kubeconfig", kubeconfig, "--output", snapshot);
     assert.equal(await get.exited, 0, get.output());

@@ -1,21 +1,23 @@
+// Genuine parts: kubectl, talosctl
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { must, run, startCommand, startOurs, temporaryFolder, tool, type CommandResult, type Running } from "./processes.ts";
+import { HANGS_AFTER_MS, KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { must, run, startCommand, startOurs, temporaryFolder, type CommandResult, type Running } from "./processes.ts";
 
 const FLAGS = ["--listen", "127.0.0.1:17445"];
 
 describe("npm start", () => {
-  const startIn = (folder: string, seconds: string): Promise<CommandResult> => {
-    const until = ["--exit-when-ready", "--timeout", seconds, "--first-address", "127.20.3.1"];
+  const startIn = (folder: string, seconds: number): Promise<CommandResult> => {
+    const until = ["--exit-when-ready", "--timeout", String(seconds), "--first-address", "127.20.3.1"];
     return run("npm", ["start", "--silent", "--", ...until, "--no-persist", "--data-dir", folder, ...FLAGS]);
   };
 
   it("exits 0 as soon as everything is Ready, and says how to reach it", async () => {
     using folder = temporaryFolder();
-    const result = await startIn(folder.path, "240");
+    const result = await startIn(folder.path, HANGS_AFTER_MS / 1_000);
     assert.equal(result.code, 0, result.stderr);
     assert.match(result.stdout, /export KUBECONFIG=/);
     assert.match(result.stdout, /talosctl --talosconfig/);
@@ -28,7 +30,7 @@ describe("npm start", () => {
 
   it("exits non-zero and names what it still waits for when time is up", async () => {
     using folder = temporaryFolder();
-    const result = await startIn(folder.path, "0.001");
+    const result = await startIn(folder.path, 0.001);
     assert.notEqual(result.code, 0);
     assert.match(result.stderr, /not Ready after 0\.001 s; still waits for:\n {2}- \S+/);
   });
@@ -120,8 +122,8 @@ describe("the demo, with genuine clients", () => {
     const conflict = await tryKubectl("replace", "-f", stale);
     assert.notEqual(conflict.code, 0);
     assert.match(conflict.stderr, /the object has been modified/);
-    assert.match(await kubectl("delete", "talosworker", "other", "--wait", "--timeout=240s"), /deleted/);
-    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s");
+    assert.match(await kubectl("delete", "talosworker", "other", "--wait", KUBECTL_WAITS), /deleted/);
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", KUBECTL_WAITS);
   });
 
   it("the kubeconfig of the cluster lists six Ready nodes", async () => {

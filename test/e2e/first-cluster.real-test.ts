@@ -1,40 +1,38 @@
 // Genuine parts: etcd, kube-apiserver, kubectl
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
+import { type GenuineApi, KUBECTL_WAITS, startGenuineApi, tool } from "@talos-operator/adapters/testing";
+import { must, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
 /** The first-cluster story on a genuine kube-apiserver and etcd, with genuine kubectl. */
 describe("a first cluster on a genuine Kubernetes API", () => {
   const folder = temporaryFolder();
-  const api = join(folder.path, "api");
-  const kubeconfig = join(api, "kubeconfig");
+  let api: GenuineApi;
   let simulator: Running;
   let manager: Running;
-  const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
-  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
+  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", api.kubeconfig, ...args]);
 
   before(async () => {
-    mkdirSync(api, { recursive: true });
-    await must("bash", ["hack/tools/start-apiserver.sh", api], { env: scripts });
+    api = await startGenuineApi();
     await kubectl("apply", "--server-side", "-f", "config/crd");
-    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+    await kubectl("wait", "--for=condition=Established", "crd", "--all", KUBECTL_WAITS);
     simulator = startOurs("simulator", "--data-dir", join(folder.path, "machines"), "--log-level", "warn");
     await simulator.says(/8 machines wait/);
-    manager = startOurs("manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--log-level", "info");
+    manager = startOurs("manager", "--kubeconfig", api.kubeconfig, "--allow-loopback-machines", "--log-level", "info");
   });
 
   after(async () => {
     await manager?.end();
     await simulator?.end();
-    await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts });
+    await api?.stop();
     folder[Symbol.dispose]();
   });
 
   it("becomes Ready", async () => {
     await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
-    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", KUBECTL_WAITS);
     const table = await kubectl("get", "taloscontrolplanes");
     assert.match(table, /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\s+READY\s+MACHINES\s+UPGRADED\n/);
     assert.match(table, /Ready/);
@@ -49,7 +47,7 @@ describe("a first cluster on a genuine Kubernetes API", () => {
 
   it("writes nothing but the lease afterwards", async () => {
     const settled = "--for=jsonpath={.status.conditions[?(@.type=='Progressing')].reason}=Settled";
-    await kubectl("wait", settled, "talosclusters", "--all", "--timeout=240s");
+    await kubectl("wait", settled, "talosclusters", "--all", KUBECTL_WAITS);
     const before = await versions();
     // Two renewals of the lease pass: a write that settled state would cause shows by then.
     await new Promise((resolve) => setTimeout(resolve, 6000));

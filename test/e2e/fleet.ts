@@ -1,35 +1,29 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { KUBECTL_WAITS, startGenuineApi, tool, until } from "@talos-operator/adapters/testing";
 import { clusterRecordResource } from "@talos-operator/api";
 import type { ClusterRecord } from "@talos-operator/api";
 import { createKubeClient, leaseType, type KubeClient, type KubeObject } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
-import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
+import { must, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
-/** A machine as the simulator keeps it on disk, as far as stories ask. */
-export interface MachineFile {
-  readonly hardware: { readonly address: string };
+/** A machine as the simulator keeps it on disk, as far as the story asks. */
+interface MachineFile {
   readonly power: string;
-  readonly stage: string;
-  readonly bootCount: number;
-  readonly isInstalled: boolean;
-  readonly config: { readonly active?: string; readonly persisted?: string };
+  readonly config: { readonly active?: string };
   readonly services: Readonly<Record<string, { readonly state: string }>>;
   readonly etcd: { readonly data?: { readonly cluster: string; readonly memberId: string } };
-  readonly kubernetes: { readonly isNodeReady: boolean };
 }
 
 /** An etcd as the simulator keeps it on disk. */
-export interface EtcdFile {
+interface EtcdFile {
   readonly key: string;
   readonly members: readonly { readonly id: string; readonly peerUrl: string; readonly isLearner: boolean }[];
 }
 
 /** A genuine Kubernetes API, simulated machines, and two replicas of the operator. */
 export interface Fleet extends AsyncDisposable {
-  readonly folder: string;
   readonly client: KubeClient;
   kubectl(...args: string[]): Promise<string>;
   apply(...objects: readonly object[]): Promise<void>;
@@ -39,36 +33,37 @@ export interface Fleet extends AsyncDisposable {
   etcds(): readonly EtcdFile[];
   /** Effects that machines accepted so far: `Reset 127.1.0.7`, in their order. */
   effects(...addresses: readonly string[]): readonly string[];
+  /** Stops all machines in time, until the returned function is called. */
+  holdMachines(): () => void;
   /** Ends the replica that holds the lease as the kernel would, and returns once the other one holds it. */
   killLeader(): Promise<void>;
   /** What the replicas logged, for a story that fails. */
   logs(): string;
 }
 
-/** @param bootSeconds long enough that effects of several stories are under way at one moment */
 export async function startFleet(machines: number, bootSeconds: number): Promise<Fleet> {
-  const folder = temporaryFolder();
-  const api = join(folder.path, "api");
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(temporaryFolder());
   const data = join(folder.path, "machines");
-  const kubeconfig = join(api, "kubeconfig");
   const callLog = join(folder.path, "calls.jsonl");
-  mkdirSync(api, { recursive: true });
-  const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
-  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
+  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", api.kubeconfig, ...args]);
   const simulated = ["--machines", String(machines), "--boot-seconds", String(bootSeconds), "--call-log", callLog];
   const simulator = startOurs("simulator", "--data-dir", data, "--log-level", "warn", ...simulated);
+  started.defer(async () => void (await simulator.end("SIGKILL")));
   // Only owners' garbage is collected: the one part of a Kubernetes that deletion leans on.
-  const env = { ...scripts, KCM: "1", KCM_CONTROLLERS: "garbage-collector-controller" };
-  await must("bash", ["hack/tools/start-apiserver.sh", api], { env });
+  const api = await startGenuineApi({ controllers: ["garbage-collector-controller"] });
+  started.defer(() => api.stop());
   await kubectl("apply", "--server-side", "-f", "config/crd");
-  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+  await kubectl("wait", "--for=condition=Established", "crd", "--all", KUBECTL_WAITS);
   await simulator.says(/machines wait/);
   const noProbes = ["--health-probe-bind-address", "0", "--metrics-bind-address", "0"];
   const startReplica = (): Running =>
-    startOurs("manager", "--kubeconfig", kubeconfig, "--allow-loopback-machines", "--fast-failover", ...noProbes);
+    startOurs("manager", "--kubeconfig", api.kubeconfig, "--allow-loopback-machines", "--fast-failover", ...noProbes);
   const replicas = [startReplica(), startReplica()];
-  const { config } = await loadKubeconfig({ path: kubeconfig });
+  started.defer(async () => void (await Promise.all(replicas.map((one) => one.end("SIGKILL")))));
+  const { config } = await loadKubeconfig({ path: api.kubeconfig });
   const transport = createHttpsTransport({ ...config, userAgent: "stories" });
+  started.defer(() => transport.close());
   const client = createKubeClient(transport);
   const json = <T>(...path: readonly string[]): T => JSON.parse(readFileSync(join(data, ...path), "utf8")) as T;
 
@@ -78,8 +73,8 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
     return replicas.find(({ pid }) => holder.includes(`-${pid}-`));
   };
 
+  const rest = started.move();
   return {
-    folder: folder.path,
     client,
     kubectl,
     async apply(...objects) {
@@ -101,6 +96,10 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
         .map((line) => JSON.parse(line) as Call)
         .filter(({ machine, mutating, code }) => mutating && code === 0 && addresses.includes(machine))
         .map(({ path, machine }) => `${path.slice(path.lastIndexOf("/") + 1)} ${machine}`),
+    holdMachines() {
+      process.kill(simulator.pid, "SIGSTOP");
+      return () => void process.kill(simulator.pid, "SIGCONT");
+    },
     async killLeader() {
       const old = await leader();
       assert.ok(old !== undefined, "nobody leads");
@@ -111,12 +110,7 @@ export async function startFleet(machines: number, bootSeconds: number): Promise
       });
     },
     logs: () => replicas.map((replica) => replica.output().slice(-20_000)).join("\n=== the other replica\n"),
-    async [Symbol.asyncDispose]() {
-      transport.close();
-      await Promise.all([...replicas, simulator].map((one) => one.end("SIGKILL")));
-      await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts });
-      folder[Symbol.dispose]();
-    },
+    [Symbol.asyncDispose]: () => rest.disposeAsync(),
   };
 }
 
@@ -132,18 +126,6 @@ interface Call {
 }
 
 const LOOK_EVERY_MS = 150;
-
-/** Longer than a trial of a configuration of which nobody knows whether it arrived: the longest that the operator rightly waits. */
-const LONGEST_WAIT_MS = 600_000;
-
-/** Waits for a state of the world. @throws after `timeoutMs`, naming what was waited for */
-export async function until(what: string, holds: () => Promise<boolean> | boolean, timeoutMs = LONGEST_WAIT_MS): Promise<void> {
-  const latest = performance.now() + timeoutMs;
-  while (!(await holds())) {
-    if (performance.now() > latest) throw new Error(`still waiting after ${timeoutMs / 1000} s: ${what}`);
-    await delay(LOOK_EVERY_MS);
-  }
-}
 
 /** Looks at the etcds with these machines again and again: a majority of the voters runs at every moment. `end` says when it did not. */
 export function watchQuorum(fleet: Fleet, addresses: readonly string[]): { end(): void } {

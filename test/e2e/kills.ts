@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { must, run, startOurs, temporaryFolder, tool, type Running } from "./processes.ts";
+import { HANGS_AFTER_MS, KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { must, run, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
 /** A little longer than a creation takes, so that moments before, during and after every step occur. */
 const SPAN_MS = 5000;
@@ -54,7 +55,7 @@ async function killDemo(moment: number): Promise<void> {
   const first = startOurs(...flags);
   await delay(500 + moment);
   await first.end("SIGKILL");
-  const second = startOurs(...flags, "--exit-when-ready", "--timeout", "240");
+  const second = startOurs(...flags, "--exit-when-ready", "--timeout", String(HANGS_AFTER_MS / 1_000));
   assert.equal(await second.exited, 0, second.output());
   assert.equal(bootstraps(folder.path), 1);
 }
@@ -98,7 +99,7 @@ async function startWorld(): Promise<World> {
   };
   return {
     apply: async () => void (await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml")),
-    isReady: async () => void (await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s")),
+    isReady: async () => void (await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", KUBECTL_WAITS)),
     bundle,
     async isSameCluster(before) {
       const after = await bundle();

@@ -4,17 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { HANGS_AFTER_MS } from "@talos-operator/adapters/testing";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const main = join(root, "packages/cli/src/main.ts");
 const execFileAsync = promisify(execFile);
-
-/** A genuine tool of the real tier. @throws when the tier's environment is not set up */
-export function tool(name: string): string {
-  const folder = process.env["TALOS_OPERATOR_TOOLS"];
-  if (folder === undefined) throw new Error("TALOS_OPERATOR_TOOLS is not set: run this file with `npm run test:real -- <file>`");
-  return join(folder, name);
-}
 
 /** A temporary folder that is removed when the scope ends. */
 export function temporaryFolder(): { readonly path: string; [Symbol.dispose](): void } {
@@ -27,14 +21,11 @@ export interface Running {
   /** Everything that it printed so far, both streams. */
   output(): string;
   /** Resolves when the output matches. @throws when it exits first or time is up */
-  says(pattern: RegExp, timeoutMs?: number): Promise<void>;
+  says(pattern: RegExp): Promise<void>;
   /** Sends a signal and waits until it is gone. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
   readonly exited: Promise<number | null>;
 }
-
-/** Longer than anything that ends by itself takes on a busy machine: bounds what hangs, and judges no speed. */
-const PATIENCE_MS = 300_000;
 
 /** Starts our command line from source. */
 export function startOurs(...args: string[]): Running {
@@ -64,7 +55,7 @@ export function startCommand(command: string, args: readonly string[], env: Node
     pid: child.pid,
     output: () => text,
     exited,
-    says: (pattern, timeoutMs = PATIENCE_MS) =>
+    says: (pattern) =>
       new Promise((resolve, reject) => {
         const settle = (finish: () => void): void => {
           clearTimeout(timer);
@@ -76,8 +67,8 @@ export function startCommand(command: string, args: readonly string[], env: Node
           else if (isGone) settle(() => reject(new Error(`${args.join(" ")} ended before it said ${pattern}:\n${text}`)));
         };
         const timer = setTimeout(
-          () => settle(() => reject(new Error(`${args.join(" ")} did not say ${pattern} in ${timeoutMs} ms:\n${text}`))),
-          timeoutMs,
+          () => settle(() => reject(new Error(`${args.join(" ")} never said ${pattern}:\n${text}`))),
+          HANGS_AFTER_MS,
         );
         listeners.add(look);
         look();
@@ -99,12 +90,12 @@ export interface CommandResult {
 export async function run(
   command: string,
   args: readonly string[],
-  options: { timeoutMs?: number; env?: NodeJS.ProcessEnv } = {},
+  options: { readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<CommandResult> {
   try {
     const { stdout, stderr } = await execFileAsync(command, args, {
       cwd: root,
-      timeout: options.timeoutMs ?? PATIENCE_MS,
+      timeout: HANGS_AFTER_MS,
       env: options.env ?? process.env,
       maxBuffer: 64 * 2 ** 20,
     });
@@ -120,11 +111,7 @@ export async function run(
 }
 
 /** Runs a command that must succeed, and gives its standard output. */
-export async function must(
-  command: string,
-  args: readonly string[],
-  options: { timeoutMs?: number; env?: NodeJS.ProcessEnv } = {},
-): Promise<string> {
+export async function must(command: string, args: readonly string[], options: { readonly env?: NodeJS.ProcessEnv } = {}): Promise<string> {
   const result = await run(command, args, options);
   if (result.code !== 0) throw new Error(`${command} ${args.join(" ")} failed with ${result.code}:\n${result.stderr}\n${result.stdout}`);
   return result.stdout;

@@ -1,10 +1,12 @@
+// Genuine parts: helm, kubectl, promtool
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
-import { must, run, tool } from "../e2e/processes.ts";
+import { tool } from "@talos-operator/adapters/testing";
+import { must, run } from "../e2e/processes.ts";
 
 const testdata = fileURLToPath(new URL("testdata/", import.meta.url));
 const chart = "charts/talos-operator";

@@ -1,9 +1,10 @@
 // Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { must, run, startCommand, startOurs, temporaryFolder, tool, type Running } from "../e2e/processes.ts";
+import { type GenuineApi, KUBECTL_WAITS, startGenuineApi, tool } from "@talos-operator/adapters/testing";
+import { must, run, startCommand, startOurs, temporaryFolder, type Running } from "../e2e/processes.ts";
 
 const namespace = "talos-operator-system";
 const account = `system:serviceaccount:${namespace}:talos-operator-controller-manager`;
@@ -15,23 +16,18 @@ const main = "packages/cli/src/main.ts";
  */
 describe("the chart on a genuine Kubernetes API", () => {
   const folder = temporaryFolder();
-  const api = join(folder.path, "api");
-  const kubeconfig = join(api, "kubeconfig");
+  let api: GenuineApi;
+  let kubeconfig = "";
   let simulator: Running;
   let manager: Running | undefined;
-  const env = {
-    ...process.env,
-    BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "",
-    APISERVER_EXTRA: "--enable-admission-plugins=OwnerReferencesPermissionEnforcement",
-  };
   const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
   const helm = (command: string, ...args: string[]): Promise<string> =>
     must(tool("helm"), [command, "talos-operator", ...args, "--namespace", namespace, "--kubeconfig", kubeconfig]);
   const chart = "charts/talos-operator";
 
   before(async () => {
-    mkdirSync(api, { recursive: true });
-    await must("bash", ["hack/tools/start-apiserver.sh", api], { env });
+    api = await startGenuineApi({ flags: ["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"] });
+    ({ kubeconfig } = api);
     simulator = startOurs("simulator", "--data-dir", join(folder.path, "machines"), "--log-level", "warn", "--pace", "instant");
     await simulator.says(/8 machines wait/);
   });
@@ -39,13 +35,13 @@ describe("the chart on a genuine Kubernetes API", () => {
   after(async () => {
     await manager?.end();
     await simulator?.end();
-    await run("bash", ["hack/tools/stop-apiserver.sh", api], { env });
+    await api?.stop();
     folder[Symbol.dispose]();
   });
 
   it("installs, with CRDs that stay", async () => {
     await helm("install", chart, "--create-namespace");
-    await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+    await kubectl("wait", "--for=condition=Established", "crd", "--all", KUBECTL_WAITS);
     const kept = await kubectl("get", "crd", "-o", "jsonpath={.items[*].metadata.annotations.helm\\.sh/resource-policy}");
     assert.ok(kept.split(" ").length >= 7 && kept.split(" ").every((word) => word === "keep"), kept);
   });
@@ -86,8 +82,8 @@ describe("the chart on a genuine Kubernetes API", () => {
     manager = await startManager();
     await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
     const told = "jsonpath={.status.conditions[?(@.type=='Ready')].message}";
-    await kubectl("wait", "taloscontrolplane/first", "--for=create", "--timeout=120s");
-    await kubectl("wait", "taloscontrolplane/first", "--for=jsonpath={.status.conditions[?(@.type=='Ready')].status}", "--timeout=120s");
+    await kubectl("wait", "taloscontrolplane/first", "--for=create", KUBECTL_WAITS);
+    await kubectl("wait", "taloscontrolplane/first", "--for=jsonpath={.status.conditions[?(@.type=='Ready')].status}", KUBECTL_WAITS);
     const [message, state] = await Promise.all([
       kubectl("get", "taloscontrolplane", "first", "-o", told),
       kubectl("get", "taloscontrolplane", "first", "-o", "jsonpath={.status.conditions[?(@.type=='Ready')].status}"),
@@ -98,9 +94,9 @@ describe("the chart on a genuine Kubernetes API", () => {
 
   it("gives the rule back on an upgrade, and exactly the chart's rights are enough for a first cluster", async () => {
     await helm("upgrade", chart, "--force-conflicts");
-    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", KUBECTL_WAITS);
     const settled = "--for=jsonpath={.status.conditions[?(@.type=='Progressing')].reason}=Settled";
-    await kubectl("wait", settled, "talosclusters", "--all", "--timeout=240s");
+    await kubectl("wait", settled, "talosclusters", "--all", KUBECTL_WAITS);
     assert.equal((await nodes()).length, 6);
   });
 
@@ -126,7 +122,7 @@ describe("the chart on a genuine Kubernetes API", () => {
     await helm("install", chart);
     manager = await startManager();
     await manager.says(/Became leader/);
-    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", "--timeout=240s");
+    await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", KUBECTL_WAITS);
     assert.deepEqual((await traces()).boots, before.boots);
     await manager.end();
     await helm("uninstall");

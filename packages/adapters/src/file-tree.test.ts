@@ -18,6 +18,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
+import { HANGS_AFTER_MS } from "./testing/index.ts";
 import { createFileTree } from "./file-tree.ts";
 
 let root = "";
@@ -140,7 +141,7 @@ describe("files below a root", () => {
         await createFileTree(path).write("demo", "a.yaml", "").catch((error) => process.stdout.write(error.code + " "));`;
       const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
         encoding: "utf8",
-        timeout: 10_000,
+        timeout: HANGS_AFTER_MS,
         killSignal: "SIGKILL",
       });
       assert.equal(stdout, "ENOENT ENOENT ");

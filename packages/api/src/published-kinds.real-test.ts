@@ -1,6 +1,8 @@
+// Genuine parts: etcd, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { KUBECTL_WAITS } from "@talos-operator/adapters/testing";
 import {
   assertBackupRule,
   backupRuleCases,
@@ -21,9 +23,7 @@ describe("the CRDs on a genuine kube-apiserver", () => {
   let server: RealApiServer;
 
   before(async () => {
-    const tools = process.env.TALOS_OPERATOR_TOOLS;
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    server = await startRealApiServer(tools);
+    server = await startRealApiServer();
   });
   after(() => server.close());
 
@@ -31,7 +31,7 @@ describe("the CRDs on a genuine kube-apiserver", () => {
     const folder = join(import.meta.dirname, "../../../config/crd");
     const folders = ["-f", folder, "-f", join(folder, "companions")];
     await server.kubectl("apply", "--warnings-as-errors", "--server-side", ...folders);
-    await server.kubectl("wait", "--for=condition=Established", "--timeout=60s", ...folders);
+    await server.kubectl("wait", "--for=condition=Established", KUBECTL_WAITS, ...folders);
     for (const crd of corpusCrds) {
       const stored = JSON.parse(await server.kubectl("get", "crd", crd.metadata.name, "-o", "json")) as {
         status: { conditions: { type: string; status: string }[] };

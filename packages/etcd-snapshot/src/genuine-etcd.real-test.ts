@@ -1,3 +1,4 @@
+// Genuine parts: etcd, etcdctl, etcdutl
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

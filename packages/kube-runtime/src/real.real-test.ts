@@ -1,6 +1,8 @@
+// Genuine parts: etcd, kube-apiserver
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { until } from "@talos-operator/adapters/testing";
 import { createHttpsTransport } from "./adapters/index.ts";
 import { type GenuineServer, startGenuineServer } from "./adapters/testing/genuine-server.ts";
 import type { KubeApiErrorCode, KubeClient, KubeObject, LeadershipEnd, ResourceClient, ResourceType } from "./index.ts";
@@ -36,15 +38,13 @@ async function codeOf(call: Promise<unknown>): Promise<KubeApiErrorCode | "no er
   }
 }
 
-describe("the runtime on a genuine kube-apiserver", { timeout: 1_800_000 }, () => {
+describe("the runtime on a genuine kube-apiserver", () => {
   let server: GenuineServer;
   let client: KubeClient;
   let maps: ResourceClient<ConfigMap>;
   let namespaces = 0;
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"];
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    server = await startGenuineServer(tools);
+    server = await startGenuineServer();
     client = createKubeClient(server.transport(), ports);
     maps = client.resource<ConfigMap>(configMapType);
   });
@@ -215,7 +215,7 @@ describe("the runtime on a genuine kube-apiserver", { timeout: 1_800_000 }, () =
     await stop();
   });
 
-  it("hands leadership over at once when the leader stops, and keeps it over a restart of the API server", async () => {
+  it("hands leadership over when the leader stops, and keeps it over a restart of the API server", async () => {
     const namespace = await freshNamespace();
     const ends: LeadershipEnd[] = [];
     const elected: string[] = [];
@@ -251,8 +251,6 @@ describe("the runtime on a genuine kube-apiserver", { timeout: 1_800_000 }, () =
     assert.deepEqual([elected, ends], [["a"], []]);
     assert.equal(await a.elector.leadership()?.confirm(), true);
     const token = a.elector.leadership()?.token;
-    // Long enough for the candidate to have found its watch again.
-    await systemTimers.sleep(3_000);
     a.abort.abort();
     await a.running;
     await b.won;
@@ -266,15 +264,20 @@ describe("the runtime on a genuine kube-apiserver", { timeout: 1_800_000 }, () =
     assert.equal(lease.spec?.holderIdentity ?? "", "");
   });
 
-  it("says EXPIRED for a version that was compacted away", async () => {
+  it("says EXPIRED for a version that is too old for the server", async () => {
     const watch = async (): Promise<void> => {
-      const { events } = await maps.watch({ resourceVersion: "1", timeoutSeconds: 5 });
+      const { events } = await maps.watch({ resourceVersion: "1", timeoutSeconds: 1 });
       for await (const event of events) assert.ok(event);
     };
-    // The watch cache of a restarted server knows nothing from before its start.
     await server.kill();
     await server.restart();
-    assert.equal(await codeOf(watch()), "EXPIRED");
+    let seen = "";
+    // The watch cache of a restarted server knows nothing from before its start, and until it is filled the server answers in other ways.
+    await until(
+      "EXPIRED",
+      async () => (seen = await codeOf(watch())) === "EXPIRED",
+      () => seen,
+    );
   });
 
   it("writes events that the server takes, and their series", async () => {

@@ -19,7 +19,8 @@ export interface StoreGate {
   close(): Promise<void>;
 }
 
-export async function startStoreGate(storePort: number): Promise<StoreGate> {
+/** @param store address and port of the genuine one */
+export async function startStoreGate(store: string): Promise<StoreGate> {
   const gate: Pick<StoreGate, "onRequest"> = { onRequest: () => undefined };
   const pass = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const url = new URL(asked.url ?? "/", "http://store");
@@ -29,7 +30,7 @@ export async function startStoreGate(storePort: number): Promise<StoreGate> {
       query: url.searchParams,
     };
     await gate.onRequest({ ...about, moment: "asked" });
-    const onward = request({ host: "127.0.0.1", port: storePort, method: asked.method, path: asked.url, setHost: false });
+    const onward = request(`http://${store}`, { method: asked.method, path: asked.url, setHost: false });
     // As they came: the signature is over them.
     for (let index = 0; index < asked.rawHeaders.length; index += 2)
       onward.setHeader(asked.rawHeaders[index] ?? "", asked.rawHeaders[index + 1] ?? "");

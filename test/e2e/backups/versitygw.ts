@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import type { KeyPair } from "@talos-operator/ports";
-import { tool } from "../processes.ts";
+import { ownAddress, tool, until } from "@talos-operator/adapters/testing";
 
 /** A genuine S3 server whose buckets are folders: what it holds is seen without asking it. */
 export interface Versitygw {
-  readonly port: number;
+  /** Address and port. */
+  readonly host: string;
   readonly keys: { readonly accessKeyID: string; readonly secretAccessKey: string };
   /** The folder of the bucket `backups`. */
   readonly bucket: string;
@@ -23,16 +23,20 @@ export interface Versitygw {
   start(): Promise<void>;
 }
 
+const PORT = 7_070;
+
 export interface VersitygwOptions {
+  /** Default: one that nobody has yet. */
+  readonly address?: string;
   /** Default: it is not encrypted. */
   readonly tls?: KeyPair;
 }
 
-export async function startVersitygw(folder: string, { tls }: VersitygwOptions = {}): Promise<Versitygw> {
+export async function startVersitygw(folder: string, { address = ownAddress(), tls }: VersitygwOptions = {}): Promise<Versitygw> {
   const data = join(folder, "s3");
   const bucket = join(data, "backups");
   mkdirSync(bucket, { recursive: true });
-  const port = await freePort();
+  const host = `${address}:${PORT}`;
   const keys = { accessKeyID: "AKIAGENUINE0KEY0OF0A0TEST", secretAccessKey: "genuine-secret-access-key-of-a-test/+0123" };
   const files =
     tls === undefined ? [] : [tls.certificate, tls.key].map((text, index) => written(join(folder, `s3-tls-${index}.pem`), text));
@@ -45,21 +49,20 @@ export async function startVersitygw(folder: string, { tls }: VersitygwOptions =
       .map((entry) => join(entry.parentPath, entry.name).slice(bucket.length + 1))
       .toSorted();
   const start = async (): Promise<void> => {
-    const started = spawn(tool("versitygw"), ["--port", `127.0.0.1:${port}`, ...flags, "posix", data], {
+    const started = spawn(tool("versitygw"), ["--port", host, ...flags, "posix", data], {
       stdio: "ignore",
       env: { ...process.env, ROOT_ACCESS_KEY: keys.accessKeyID, ROOT_SECRET_KEY: keys.secretAccessKey },
     });
     child = started;
     ended = new Promise<void>((resolve) => started.once("close", () => resolve()));
-    for (let tries = 0; ; tries += 1) {
-      if (await isListening(port)) return;
-      assert.ok(tries < 1_200 && started.exitCode === null, "versitygw does not begin to serve");
-      await delay(50);
-    }
+    await until("versitygw serves", () => {
+      assert.equal(started.exitCode, null, "versitygw ended");
+      return isListening(address);
+    });
   };
   await start();
   return {
-    port,
+    host,
     keys,
     bucket,
     objects: () => below("").filter((path) => !path.startsWith(".sgwtmp/")),
@@ -85,19 +88,9 @@ function written(path: string, text: string): string {
   return path;
 }
 
-function isListening(port: number): Promise<boolean> {
+function isListening(address: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => socket.end(() => resolve(true)));
+    const socket = connect(PORT, address, () => socket.end(() => resolve(true)));
     socket.once("error", () => resolve(false));
   });
-}
-
-/** A port of loopback that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === "object" && address !== null);
-  return address.port;
 }

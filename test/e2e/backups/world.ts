@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createLogger, createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
@@ -8,18 +8,19 @@ import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runti
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import { createDatacenter, demoTimings, type WorkloadApi } from "@talos-operator/simulator";
 import { serveDatacenter } from "@talos-operator/simulator/grpc";
+import { KUBECTL_WAITS, ownAddress, startGenuineApi, tool } from "@talos-operator/adapters/testing";
 import { createEmbeddedWorkloads } from "../../../packages/cli/src/process/workload-api.ts";
-import { must, run, startCommand, temporaryFolder, tool, type Running } from "../processes.ts";
+import { must, startCommand, temporaryFolder, type Running } from "../processes.ts";
 import { startKubelet, type Kubelet } from "./kubelet.ts";
 import { startStoreGate, type StoreGate } from "./store-gate.ts";
-import { freePort, startVersitygw, type Versitygw } from "./versitygw.ts";
+import { startVersitygw, type Versitygw } from "./versitygw.ts";
 
 export const NAMESPACE = "talos-operator-system";
 /** The chart's name for this release. */
 export const JOB_ACCOUNT = `system:serviceaccount:${NAMESPACE}:talos-operator-backup`;
 
-/** Longer than `kubectl wait` waits for anything here. */
-const KUBECTL_MS = 500_000;
+/** Of the manager's health probes. */
+const HEALTH_PORT = 18_081;
 
 /** Several parts of 5 MiB, however well they are compressed: objects of random text beside those of the simulated cluster. */
 const BALLAST = { objects: 64, bytes: 200_000 };
@@ -38,6 +39,9 @@ export interface BackupWorld extends AsyncDisposable {
   /** Behind the claim of the volume of backups. */
   readonly directory: string;
   readonly folder: string;
+  readonly kubeconfig: string;
+  /** A TalosCluster of the simulated machines. */
+  readonly cluster: object;
   kubectl(...args: string[]): Promise<string>;
   apply(...objects: readonly object[]): Promise<void>;
   killManager(): Promise<void>;
@@ -60,33 +64,26 @@ interface Deployment {
 export async function startBackupWorld(): Promise<BackupWorld> {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder()).path;
-  const api = join(folder, "api");
-  mkdirSync(api);
-  const kubeconfig = join(api, "kubeconfig");
-  const kubectl = (...args: string[]): Promise<string> =>
-    must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args], { timeoutMs: KUBECTL_MS });
-  const scripts = { ...process.env, BIN: process.env["TALOS_OPERATOR_TOOLS"] ?? "" };
-  const controllers = "job-controller,garbage-collector-controller,serviceaccount-controller,ttl-after-finished-controller";
-  started.defer(async () => void (await run("bash", ["hack/tools/stop-apiserver.sh", api], { env: scripts })));
-  const [store] = await Promise.all([
-    startVersitygw(folder),
-    must("bash", ["hack/tools/start-apiserver.sh", api], {
-      env: { ...scripts, KCM: "1", KCM_CONTROLLERS: controllers },
-    }),
-  ]);
+  const controllers = ["job-controller", "garbage-collector-controller", "serviceaccount-controller", "ttl-after-finished-controller"];
+  const api = await startGenuineApi({ controllers });
+  started.defer(api.stop);
+  const { kubeconfig } = api;
+  const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args]);
+  const store = await startVersitygw(folder);
   started.defer(() => store.kill());
-  const gate = await startStoreGate(store.port);
+  const gate = await startStoreGate(store.host);
   started.defer(() => gate.close());
-  await serveMachines(started);
+  const machines = [1, 2, 3].map(() => ownAddress());
+  await serveMachines(machines, started);
 
-  const install = await installed(await freePort());
+  const install = await installed();
   const manifests = join(folder, "operator.yaml");
   writeFileSync(manifests, install.text);
   await kubectl("apply", "--server-side", "-f", "config/crd");
   await kubectl("create", "namespace", NAMESPACE);
   await kubectl("label", "namespace", NAMESPACE, "pod-security.kubernetes.io/enforce=restricted");
   await kubectl("apply", "-f", manifests);
-  await kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s");
+  await kubectl("wait", "--for=condition=Established", "crd", "--all", KUBECTL_WAITS);
   const managerConfig = join(folder, "manager.kubeconfig");
   writeFileSync(
     managerConfig,
@@ -105,7 +102,7 @@ export async function startBackupWorld(): Promise<BackupWorld> {
     claims: { "talos-operator-backups": directory },
     program: [process.execPath, main],
     // Nowhere to write but its volumes, as with a root filesystem that is read-only.
-    env: { PATH: scripts.BIN, HOME: "/nonexistent", TMPDIR: "/nonexistent" },
+    env: { PATH: dirname(tool("etcdutl")), HOME: "/nonexistent", TMPDIR: "/nonexistent" },
   });
   started.defer(() => kubelet.close());
 
@@ -124,6 +121,8 @@ export async function startBackupWorld(): Promise<BackupWorld> {
     kubelet,
     directory,
     folder,
+    kubeconfig,
+    cluster: clusterOf(machines, ownAddress()),
     kubectl,
     async apply(...objects) {
       const file = join(folder, `apply-${performance.now()}.json`);
@@ -138,15 +137,13 @@ export async function startBackupWorld(): Promise<BackupWorld> {
 }
 
 /** What genuine helm makes of the chart, and what a pod of it would be started with. */
-async function installed(
-  port: number,
-): Promise<{ readonly text: string; readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv }> {
+async function installed(): Promise<{ readonly text: string; readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv }> {
   const values = [
     "crds.install=false",
     "metrics.enabled=false",
     "leaderElection.fastFailover=true",
     "rsaPool=1",
-    `health.port=${port}`,
+    `health.port=${HEALTH_PORT}`,
     "backup.allowInsecureObjectStorage=true",
     "backup.directory.enabled=true",
     "backup.podLabels.team=platform",
@@ -170,6 +167,23 @@ async function installed(
   return { text, args: container.args, env: { ...env, RESULTS_PATH: "" } };
 }
 
+function clusterOf(machines: readonly string[], endpoint: string): object {
+  return {
+    apiVersion: "talos.alperen.cloud/v1alpha1",
+    kind: "TalosCluster",
+    metadata: { namespace: "default", name: "first" },
+    spec: {
+      controlPlane: {
+        version: "v1.13.9",
+        kubeVersion: "v1.36.3",
+        mode: "metal",
+        endpoint: `https://${endpoint}:6443`,
+        metalSpec: { machines: machines.map((address) => ({ address })) },
+      },
+    },
+  };
+}
+
 async function kubeconfigOf(admin: string, token: string): Promise<string> {
   const given = JSON.parse(await must(tool("kubectl"), ["--kubeconfig", admin, "config", "view", "--raw", "-o", "json"])) as {
     clusters: object[];
@@ -183,7 +197,7 @@ async function kubeconfigOf(admin: string, token: string): Promise<string> {
   });
 }
 
-async function serveMachines(started: AsyncDisposableStack): Promise<void> {
+async function serveMachines(machines: readonly string[], started: AsyncDisposableStack): Promise<void> {
   const workload = createEmbeddedWorkloads(createLogger({ level: "silent" }), () => undefined);
   started.defer(() => workload.close());
   const ballast = Array.from({ length: BALLAST.objects }, (_, index) => ({
@@ -215,7 +229,7 @@ async function serveMachines(started: AsyncDisposableStack): Promise<void> {
     random: systemRandom,
     keys: createX509Keys(),
     timings: demoTimings,
-    machines: [1, 2, 3].map((n) => ({ address: `127.1.0.${n}` })),
+    machines: machines.map((address) => ({ address })),
     workload: withBallast,
   });
   started.defer(() => datacenter.close());

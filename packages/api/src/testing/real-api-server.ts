@@ -1,13 +1,12 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { startGenuineApi, tool } from "@talos-operator/adapters/testing";
 import type { KubeRequest, KubeResponse, KubeTransport } from "@talos-operator/ports";
 
 const run = promisify(execFile);
-const scripts = join(import.meta.dirname, "../../../../hack/tools");
 
 /** A genuine kube-apiserver with its own etcd on loopback, for one test file. */
 export interface RealApiServer {
@@ -20,18 +19,9 @@ export interface RealApiServer {
   close(): Promise<void>;
 }
 
-/**
- * Starts etcd and kube-apiserver on free ports.
- *
- * @param tools folder with `etcd`, `kube-apiserver` and `kubectl`
- */
-export async function startRealApiServer(tools: string): Promise<RealApiServer> {
-  const folder = mkdtempSync(join(tmpdir(), "talos-operator-api-"));
-  const env = { ...process.env, BIN: tools, PATH: `${join(process.execPath, "..")}:${process.env.PATH}` };
-  // What the script leaves running keeps its output open, so its own output goes to a file and is not waited for.
-  await run("bash", ["-c", `"${scripts}/start-apiserver.sh" "${folder}" > "${folder}/start.log" 2>&1`], { env });
-  const url = /https:\/\/127\.0\.0\.1:\d+/.exec(readFileSync(join(folder, "kubeconfig"), "utf8"))?.[0];
-  if (url === undefined) throw new Error(`no server address in ${folder}/kubeconfig: see ${folder}/start.log`);
+/** Starts them on the test file's own network. */
+export async function startRealApiServer(): Promise<RealApiServer> {
+  const { folder, kubeconfig, url, stop } = await startGenuineApi();
   const agent = new Agent({
     keepAlive: true,
     ca: readFileSync(join(folder, "pki/ca.crt")),
@@ -53,11 +43,10 @@ export async function startRealApiServer(tools: string): Promise<RealApiServer> 
       watch: () => Promise.reject(new Error("this transport does not watch")),
       close: () => agent.destroy(),
     },
-    kubectl: async (...args) => (await run(join(tools, "kubectl"), ["--kubeconfig", join(folder, "kubeconfig"), ...args])).stdout,
+    kubectl: async (...args) => (await run(tool("kubectl"), ["--kubeconfig", kubeconfig, ...args])).stdout,
     close: async () => {
       agent.destroy();
-      await run("bash", [join(scripts, "stop-apiserver.sh"), folder]);
-      rmSync(folder, { recursive: true, force: true });
+      await stop();
     },
   };
 }

@@ -1,8 +1,10 @@
+// Genuine parts: etcd, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { KUBECTL_WAITS } from "@talos-operator/adapters/testing";
 import { assertClusterRule, clusterRuleCases, publishedCrds } from "../testing/index.ts";
 import { startRealApiServer } from "../testing/real-api-server.ts";
 import type { RealApiServer } from "../testing/real-api-server.ts";
@@ -11,12 +13,10 @@ describe("KubernetesCluster on a genuine kube-apiserver", () => {
   let server: RealApiServer;
 
   before(async () => {
-    const tools = process.env.TALOS_OPERATOR_TOOLS;
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    server = await startRealApiServer(tools);
+    server = await startRealApiServer();
     const file = join(import.meta.dirname, "../../../../config/crd/vitistack.io_kubernetesclusters.yaml");
     await server.kubectl("apply", "--server-side", "-f", file);
-    await server.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", file);
+    await server.kubectl("wait", "--for=condition=Established", KUBECTL_WAITS, "-f", file);
   });
   after(() => server.close());
 
@@ -28,7 +28,7 @@ describe("KubernetesCluster on a genuine kube-apiserver", () => {
     const file = join(mkdtempSync(join(tmpdir(), "talos-operator-crd-")), "crd.json");
     writeFileSync(file, JSON.stringify(crd));
     await server.kubectl("apply", "--warnings-as-errors", "--server-side", "-f", file);
-    await server.kubectl("wait", "--for=condition=Established", "--timeout=60s", "-f", file);
+    await server.kubectl("wait", "--for=condition=Established", KUBECTL_WAITS, "-f", file);
     rmSync(dirname(file), { recursive: true });
     const path = "/apis/vitistack.io/v1alpha1/namespaces/default/machines";
     const machine = {

@@ -1,3 +1,4 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";

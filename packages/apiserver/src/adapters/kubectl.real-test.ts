@@ -1,3 +1,4 @@
+// Genuine parts: kubectl
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -5,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { KUBECTL_WAITS } from "@talos-operator/adapters/testing";
 import { conformanceCrds } from "../conformance/fixture.ts";
 import { startTestServer } from "../testing/test-server.ts";
 import type { TestServer } from "../testing/test-server.ts";
@@ -27,7 +29,7 @@ describe("genuine kubectl against the HTTPS front end", () => {
     server = await startTestServer();
     writeFileSync(join(folder, "kubeconfig"), server.kubeconfig);
     await ok(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: conformanceCrds }));
-    await ok(["wait", "--for=condition=Established", "crd", "--all", "--timeout=90s"]);
+    await ok(["wait", "--for=condition=Established", "crd", "--all", KUBECTL_WAITS]);
   });
   after(async () => {
     await server.close();
@@ -216,10 +218,10 @@ spec: {size: ${size}}
 
   it("wait sees a condition, a value and a deletion", async () => {
     await ok(["create", "-f", "-"], widget("awaited", { size: 1 }));
-    const forPhase = ok(["wait", "--for=jsonpath={.status.phase}=Ready", "widget/awaited", "--timeout=90s"]);
+    const forPhase = ok(["wait", "--for=jsonpath={.status.phase}=Ready", "widget/awaited", KUBECTL_WAITS]);
     await ok(["patch", "widget", "awaited", "--subresource=status", "--type=merge", "-p", '{"status":{"phase":"Ready"}}']);
     assert.match(await forPhase, /condition met/);
-    const forDeletion = ok(["wait", "--for=delete", "widget/awaited", "--timeout=90s"]);
+    const forDeletion = ok(["wait", "--for=delete", "widget/awaited", KUBECTL_WAITS]);
     await ok(["delete", "widget", "awaited"]);
     await forDeletion;
   });
@@ -227,7 +229,7 @@ spec: {size: ${size}}
   it("delete --wait ends when the last finalizer is gone", async () => {
     await ok(["create", "-f", "-"], widget("held", { size: 1 }, { finalizers: ["example.com/hold"] }));
     const deleting = ok(["delete", "widget", "held", "--wait"]);
-    await ok(["wait", "--for=jsonpath={.metadata.deletionTimestamp}", "widget/held", "--timeout=90s"]);
+    await ok(["wait", "--for=jsonpath={.metadata.deletionTimestamp}", "widget/held", KUBECTL_WAITS]);
     await ok(["patch", "widget", "held", "--type=json", "-p", '[{"op":"remove","path":"/metadata/finalizers"}]']);
     assert.match(await deleting, /deleted/);
   });
@@ -235,7 +237,7 @@ spec: {size: ${size}}
   it("delete of a namespace takes its content along", async () => {
     await ok(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name: "going" } }));
     await ok(["apply", "-n", "going", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } }));
-    await ok(["delete", "namespace", "going", "--wait", "--timeout=90s"]);
+    await ok(["delete", "namespace", "going", "--wait", KUBECTL_WAITS]);
     assert.match((await kubectl(["get", "namespace", "going"])).stderr, /namespaces "going" not found/);
   });
 

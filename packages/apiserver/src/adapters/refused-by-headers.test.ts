@@ -2,9 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:tls";
 import { it } from "node:test";
+import { HANGS_AFTER_MS } from "@talos-operator/adapters/testing";
 import { startTestServer } from "../testing/test-server.ts";
 
-it("whoever may not ask is told so before the body is read", { timeout: 15_000 }, async (context) => {
+it("whoever may not ask is told so before the body is read", { timeout: HANGS_AFTER_MS }, async (context) => {
   const server = await startTestServer();
   const socket = connect({ host: "127.0.0.1", port: server.https.port, ca: server.authority.certificate, servername: "localhost" });
   context.after(async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { KubeResponse, KubeWatchEvent } from "@talos-operator/ports";
+import type { KubeWatchEvent } from "@talos-operator/ports";
 import type { JsonObject } from "../json.ts";
 import { objectAt, objectsAt, stringAt, stringsAt } from "../request/json.ts";
-import { metaOf, namesOf, until } from "./world.ts";
+import { metaOf, namesOf, patiently, until } from "./world.ts";
 import type { ConformanceCase, World } from "./world.ts";
 
 const crdsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -57,13 +57,6 @@ async function install(w: World, definition: Definition, versionName = "v1"): Pr
 
 async function served(w: World, { group, plural }: Definition, versionName: string): Promise<void> {
   await until(async () => (await w.get(`/apis/${group}/${versionName}/${plural}`)).status === 200);
-}
-
-/** Sends until the server is not in the middle of changing the handlers of the kind. */
-async function patiently(w: World, send: () => Promise<KubeResponse>): Promise<void> {
-  let response = await send();
-  for (let turn = 0; response.status === 503 && turn < 20_000; turn++) response = await send();
-  await w.ok(Promise.resolve(response));
 }
 
 function thing(definition: Definition, name: string, spec: JsonObject = { size: 1 }, versionName = "v1"): JsonObject {
@@ -222,7 +215,10 @@ export const crdCases: readonly ConformanceCase[] = [
       await install(w, definition);
       await w.create(definition.path, thing(definition, "x", { a: "1", b: "2" }));
       await reschema(w, definition, withSpec({ a: { type: "string" } }));
-      await until(async () => objectAt((await w.get(`${definition.path}/x`)).body, "spec")["b"] === undefined);
+      await until(async () => {
+        const { status, body } = await w.get(`${definition.path}/x`);
+        return status === 200 && objectAt(body, "spec")["b"] === undefined;
+      });
       assert.deepEqual((await w.ok(w.get(`${definition.path}/x`)))["spec"], { a: "1" });
       await remove(w, definition);
     },
@@ -349,8 +345,9 @@ export const crdCases: readonly ConformanceCase[] = [
       await install(w, definition);
       let group: JsonObject = {};
       await until(async () => {
-        group = await w.ok(w.get(`/apis/${definition.group}`));
-        return objectsAt(group, "versions").length === 4;
+        const { status, body } = await w.get(`/apis/${definition.group}`);
+        group = body as JsonObject;
+        return status === 200 && objectsAt(group, "versions").length === 4;
       });
       assert.deepEqual(
         objectsAt(group, "versions").map((entry) => entry["version"]),

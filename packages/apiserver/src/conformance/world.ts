@@ -127,23 +127,36 @@ export class World {
   }
 }
 
-/** Requests that a genuine server may break off while something is waited for. */
-const MOST_BROKEN_OFF = 3;
+/** Each is a request or more over the wire; a server in this process is never behind itself. */
+const MOST_TURNS = 100_000;
 
 /** Asks again until it is so: a genuine server takes a moment until a change of a definition reaches its handlers. */
 export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  let brokenOff = 0;
-  const isSoYet = async (): Promise<boolean> => {
-    try {
-      return await isSo();
-    } catch (thrown) {
-      // At the very moment in which the handlers change a genuine server may break off the request that meets them.
-      if ((thrown as { readonly code?: unknown }).code !== "ERR_HTTP2_STREAM_ERROR" || ++brokenOff > MOST_BROKEN_OFF) throw thrown;
-      return false;
-    }
-  };
-  // Each turn is one request or more over the wire; a server in this process is never behind itself.
-  for (let turn = 0; !(await isSoYet()); turn++) assert.ok(turn < 100_000, "it never came to be so");
+  for (let turn = 0; turn < MOST_TURNS; turn++) if ((await unlessBrokenOff(isSo)) === true) return;
+  assert.fail("it never came to be so");
+}
+
+/** Sends until the server is not in the middle of changing the handlers of the kind. */
+export async function patiently(w: World, send: () => Promise<KubeResponse>): Promise<void> {
+  let wasBrokenOff = false;
+  for (let turn = 0; turn < MOST_TURNS; turn++) {
+    const response = await unlessBrokenOff(send);
+    if (response === undefined) wasBrokenOff = true;
+    // Nobody knew whether the request that was broken off had been carried out.
+    else if (wasBrokenOff && response.status === 409) return;
+    else if (response.status !== 503) return void (await w.ok(Promise.resolve(response)));
+  }
+  assert.fail("it was never answered");
+}
+
+/** `undefined` = at the very moment in which the handlers change a genuine server broke off the request that met them. */
+async function unlessBrokenOff<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if ((thrown as { readonly code?: unknown }).code !== "ERR_HTTP2_STREAM_ERROR") throw thrown;
+    return undefined;
+  }
 }
 
 /** The metadata of an object. */

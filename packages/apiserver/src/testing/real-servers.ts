@@ -1,13 +1,10 @@
-import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HANGS_AFTER_MS, startGenuineApi, tool } from "@talos-operator/adapters/testing";
 import type { ApiServerOptions } from "../index.ts";
 import { startTestServer } from "./test-server.ts";
-
-const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-const hack = join(import.meta.dirname, "../../../../hack/tools");
 
 /** What a command printed. */
 export interface Outcome {
@@ -28,7 +25,7 @@ export interface RealServer {
 }
 
 function client(folder: string, kubeconfig: string): Pick<RealServer, "kubeconfig" | "kubectl" | "helm"> {
-  const run = (tool: string, args: readonly string[], input: string): Promise<Outcome> =>
+  const run = (name: string, args: readonly string[], input: string): Promise<Outcome> =>
     new Promise((resolve) => {
       const env = {
         ...process.env,
@@ -36,7 +33,7 @@ function client(folder: string, kubeconfig: string): Pick<RealServer, "kubeconfi
         HELM_CONFIG_HOME: join(folder, "hf"),
         HELM_DATA_HOME: join(folder, "hd"),
       };
-      const child = execFile(join(tools, tool), args, { env, timeout: 120_000 }, (err, stdout, stderr) =>
+      const child = execFile(tool(name), args, { env, timeout: HANGS_AFTER_MS }, (err, stdout, stderr) =>
         resolve({ code: err === null ? 0 : Number(err.code ?? 1), stdout, stderr }),
       );
       // One that has ended before it read its input tells so by its exit code.
@@ -52,19 +49,8 @@ function client(folder: string, kubeconfig: string): Pick<RealServer, "kubeconfi
 
 /** etcd and kube-apiserver, built from pinned modules. */
 export async function startGenuine(): Promise<RealServer> {
-  const folder = mkdtempSync(join(tmpdir(), "genuine-"));
-  const log = join(folder, "start.log");
-  const started = spawnSync("bash", ["-c", `"$0" "$1" > "$2" 2>&1`, join(hack, "start-apiserver.sh"), folder, log], {
-    env: { ...process.env, BIN: tools },
-  });
-  assert.equal(started.status, 0, readFileSync(log, "utf8"));
-  return {
-    ...client(folder, join(folder, "kubeconfig")),
-    close: async () => {
-      spawnSync("bash", [join(hack, "stop-apiserver.sh"), folder]);
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  const { folder, kubeconfig, stop } = await startGenuineApi();
+  return { ...client(folder, kubeconfig), close: stop };
 }
 
 /** The embedded API over HTTPS. */

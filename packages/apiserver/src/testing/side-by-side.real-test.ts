@@ -1,3 +1,4 @@
+// Genuine parts: etcd, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { startEmbedded, startGenuine } from "./real-servers.ts";
@@ -19,7 +20,7 @@ const different: readonly (readonly [RegExp, string])[] = [
   [/ patched \(no change\)/g, " patched"],
   // In its column, or where the line begins.
   [/(?:^| +)(?:\d+(?:ms|[smhdy]))+\b/gm, " <age>"],
-  [/127\.0\.0\.1:\d+/g, "<server>"],
+  [/127\.\d+\.\d+\.\d+:\d+/g, "<server>"],
   [/\/tmp\/\S+/g, "<file>"],
   [/ +/g, " "],
 ];

@@ -1,5 +1,7 @@
+// Genuine parts: kubectl
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { KUBECTL_WAITS } from "@talos-operator/adapters/testing";
 import { startEmbedded } from "../testing/real-servers.ts";
 import type { RealServer } from "../testing/real-servers.ts";
 
@@ -33,7 +35,7 @@ describe("genuine kubectl and the workloads of a simulated cluster", () => {
     assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
     assert.match(stdout, wanted);
   };
-  const patience = "--timeout=90s";
+  const patience = KUBECTL_WAITS;
 
   it("rollout status ends, forwards and back", async () => {
     await says(["create", "deployment", "web", "--image=i:1", "--replicas=3"], /created/);

@@ -2,12 +2,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { ownAddress, tool, until } from "@talos-operator/adapters/testing";
 
 import type { S3Place, StoreKeys } from "../task/place.ts";
 
@@ -25,31 +24,22 @@ export interface RealS3 {
   stop(): Promise<void>;
 }
 
-/** versitygw on loopback, its buckets in a folder of their own. */
+/** versitygw on the test file's own network, its buckets in a folder of their own. */
 export async function startRealS3(): Promise<RealS3> {
-  const tools = process.env["TALOS_OPERATOR_TOOLS"];
-  assert.ok(tools !== undefined, "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real");
   const folder = mkdtempSync(join(tmpdir(), "talos-operator-s3-"));
   for (const name of ["data", "versions"]) mkdirSync(join(folder, name));
-  const port = await freePort();
+  const host = `${ownAddress()}:7070`;
   const child = spawn(
-    join(tools, "versitygw"),
-    ["--port", `127.0.0.1:${port}`, "--health", "/health", "posix", "--versioning-dir", join(folder, "versions"), join(folder, "data")],
+    tool("versitygw"),
+    ["--port", host, "--health", "/health", "posix", "--versioning-dir", join(folder, "versions"), join(folder, "data")],
     { stdio: "ignore", env: { ...process.env, ROOT_ACCESS_KEY: realS3Keys.accessKeyID, ROOT_SECRET_KEY: realS3Keys.secretAccessKey } },
   );
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const endpoint = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries += 1) {
-    if (
-      await fetch(`${endpoint}/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      )
-    )
-      break;
-    assert.ok(tries < 1_200 && child.exitCode === null, "versitygw does not begin to serve");
-    await delay(50);
-  }
+  const endpoint = `http://${host}`;
+  await until("versitygw serves", async () => {
+    assert.equal(child.exitCode, null, "versitygw ended");
+    return (await fetch(`${endpoint}/health`).catch(() => undefined))?.ok === true;
+  });
   const client = (): S3Client =>
     new S3Client({
       region: "us-east-1",
@@ -73,13 +63,4 @@ export async function startRealS3(): Promise<RealS3> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === "object" && address !== null);
-  return address.port;
 }

@@ -1,3 +1,4 @@
+// Genuine parts: etcdutl, versitygw
 // The commands that read backups, against a genuine S3 server, judged by genuine etcdutl.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,10 +1,11 @@
+// Genuine parts: etcd, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { PassThrough } from "node:stream";
+import { type GenuineApi, KUBECTL_WAITS, startGenuineApi, tool } from "@talos-operator/adapters/testing";
 import { talosControlPlaneResource, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeClient, KubeObject } from "@talos-operator/kube-runtime";
@@ -14,36 +15,29 @@ import { createProgram } from "../program.ts";
 import { commandGroups, commands } from "./index.ts";
 
 const root = join(import.meta.dirname, "../../../..");
-const scripts = join(root, "hack/tools");
 /** More than one page of a list. */
 const MACHINES = 1_200;
 
 describe("status on a genuine kube-apiserver", () => {
-  const folder = mkdtempSync(join(tmpdir(), "talos-operator-status-"));
-  const kubeconfig = join(folder, "kubeconfig");
+  let api: GenuineApi;
   let transport: KubeTransport;
   let client: KubeClient;
 
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"];
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    execFileSync("bash", ["-c", '"$0" "$1" > "$1/start.log" 2>&1', join(scripts, "start-apiserver.sh"), folder], {
-      env: { ...process.env, BIN: tools },
-    });
-    const kubectl = (...args: readonly string[]): void => void execFileSync(join(tools, "kubectl"), ["--kubeconfig", kubeconfig, ...args]);
+    api = await startGenuineApi();
+    const kubectl = (...args: readonly string[]): void => void execFileSync(tool("kubectl"), ["--kubeconfig", api.kubeconfig, ...args]);
     // KubernetesClusters are not served: the rest is shown all the same.
     const files = readdirSync(join(root, "config/crd")).filter((file) => file.startsWith("talos.alperen.cloud_"));
     const named = files.flatMap((file) => ["-f", join(root, "config/crd", file)]);
     kubectl("apply", "--server-side", ...named);
-    kubectl("wait", "--for=condition=Established", "--timeout=60s", ...named);
-    transport = createHttpsTransport((await loadKubeconfig({ path: kubeconfig })).config);
+    kubectl("wait", "--for=condition=Established", KUBECTL_WAITS, ...named);
+    transport = createHttpsTransport((await loadKubeconfig({ path: api.kubeconfig })).config);
     client = createKubeClient(transport);
     await fill();
   });
-  after(() => {
+  after(async () => {
     transport.close();
-    execFileSync("bash", [join(scripts, "stop-apiserver.sh"), folder]);
-    rmSync(folder, { recursive: true, force: true });
+    await api.stop();
   });
 
   async function fill(): Promise<void> {
@@ -78,16 +72,14 @@ describe("status on a genuine kube-apiserver", () => {
     const stdout = new PassThrough({ highWaterMark: 16 * 1024 * 1024 });
     const stream = stdout as unknown as NodeJS.WriteStream;
     const context = { signal: new AbortController().signal, stdout: stream, stderr: stream };
-    await createProgram(commands, "0", context, commandGroups).parseAsync(["status", ...words, "--kubeconfig", kubeconfig], {
+    await createProgram(commands, "0", context, commandGroups).parseAsync(["status", ...words, "--kubeconfig", api.kubeconfig], {
       from: "user",
     });
     return String(stdout.read());
   }
 
-  it("reads thousands of machines in a moment, and counts those that are alike", async () => {
-    const begun = performance.now();
+  it("reads machines of more than one page, and counts those that are alike", async () => {
     const out = await status("tcp/demo");
-    assert.ok(performance.now() - begun < 30_000);
     assert.ok(out.split("\n").length < 30, out);
     assert.match(out, /TalosWorker\/demo +Unknown +Pending +worker +1200\/1200 ready +v1\.13\.9/);
     assert.match(out, /\+ 1,190 more +True +Available/);

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { HANGS_AFTER_MS } from "@talos-operator/adapters/testing";
 import { makeFolder } from "./make-folder.ts";
 
 describe("a folder", () => {
@@ -32,7 +33,7 @@ describe("a folder", () => {
       try { makeFolder("/proc/none/of/these"); } catch (error) { process.stdout.write(error.code); }`;
       const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
         encoding: "utf8",
-        timeout: 10_000,
+        timeout: HANGS_AFTER_MS,
         killSignal: "SIGKILL",
       });
       assert.equal(stdout, "ENOENT");

@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { createServer } from "node:net";
-import { join } from "node:path";
 import { promisify } from "node:util";
+import { ownAddress, tool, until } from "@talos-operator/adapters/testing";
 
 const run = promisify(execFile);
-
-function tool(name: string): string {
-  const tools = process.env["TALOS_OPERATOR_TOOLS"];
-  assert.ok(tools !== undefined, "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real");
-  return join(tools, name);
-}
 
 /** What a genuine program prints. */
 export async function said(name: string, ...args: readonly string[]): Promise<string> {
@@ -39,15 +32,6 @@ export interface GenuineKey {
   readonly value: string;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === "object" && address !== null);
-  return address.port;
-}
-
 /** A genuine etcd of one member on a data folder, new or restored. */
 export class RealEtcd {
   readonly url: string;
@@ -59,8 +43,8 @@ export class RealEtcd {
   }
 
   static async start(dataFolder: string, args: readonly string[] = []): Promise<RealEtcd> {
-    const [client, peer] = [await freePort(), await freePort()];
-    const url = `http://127.0.0.1:${client}`;
+    const address = ownAddress();
+    const url = `http://${address}:2379`;
     const child = spawn(
       tool("etcd"),
       [
@@ -70,21 +54,22 @@ export class RealEtcd {
         `--data-dir=${dataFolder}`,
         `--listen-client-urls=${url}`,
         `--advertise-client-urls=${url}`,
-        `--listen-peer-urls=http://127.0.0.1:${peer}`,
+        `--listen-peer-urls=http://${address}:2380`,
         ...args,
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );
     let errors = "";
     child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
-    for (let turn = 0; turn < 1_200; turn += 1) {
-      assert.equal(child.exitCode, null, errors);
-      const answer = await fetch(`${url}/health`).catch(() => undefined);
-      if (answer?.ok === true) return new RealEtcd(url, child);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    child.kill("SIGKILL");
-    throw new Error(`etcd is not healthy after two minutes: ${errors}`);
+    await until(
+      "etcd is healthy",
+      async () => {
+        assert.equal(child.exitCode, null, errors);
+        return (await fetch(`${url}/health`).catch(() => undefined))?.ok === true;
+      },
+      () => errors,
+    );
+    return new RealEtcd(url, child);
   }
 
   /** A call of etcd's JSON gateway. */

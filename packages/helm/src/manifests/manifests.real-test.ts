@@ -1,8 +1,10 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 // Sets of objects against a genuine kube-apiserver, with addresses that are really fetched.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { systemClock, systemTimers } from "@talos-operator/adapters";
+import { HANGS_AFTER_MS } from "@talos-operator/adapters/testing";
 import { startRealApiServer } from "@talos-operator/api/testing";
 import type { RealApiServer } from "@talos-operator/api/testing";
 import { createKubeClient } from "@talos-operator/kube-runtime";
@@ -50,9 +52,7 @@ describe("sets of objects against a genuine kube-apiserver", () => {
   let server: RealApiServer;
   let files: FileServer;
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    [server, files] = await Promise.all([startRealApiServer(tools), startFileServer()]);
+    [server, files] = await Promise.all([startRealApiServer(), startFileServer()]);
   });
   after(async () => {
     await files.close();
@@ -78,7 +78,7 @@ describe("sets of objects against a genuine kube-apiserver", () => {
     kind: "apply-manifests",
     release: { name, namespace: `ns-${name}` },
     owner: `${name}-${ours}`,
-    timeoutMs: 120_000,
+    timeoutMs: HANGS_AFTER_MS,
     run: "0123456789ab",
     prune: true,
     pruneProtected: false,

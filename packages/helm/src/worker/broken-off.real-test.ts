@@ -1,5 +1,7 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { HANGS_AFTER_MS, KUBECTL_WAITS } from "@talos-operator/adapters/testing";
 import type { HelmResult, HelmTask } from "../index.ts";
 import type { GenuineWorkers } from "../testing/adapters/genuine-worker.ts";
 import { startGenuineWorkers } from "../testing/adapters/genuine-worker.ts";
@@ -7,9 +9,7 @@ import { startGenuineWorkers } from "../testing/adapters/genuine-worker.ts";
 describe("genuine Helm that is broken off, and hands other than ours", () => {
   let workers: GenuineWorkers;
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    workers = await startGenuineWorkers(tools);
+    workers = await startGenuineWorkers();
     for (const chart of ["web", "hooked", "future"]) await workers.charts.publish(chart, "1.0.0");
   });
   after(() => workers.close());
@@ -44,7 +44,7 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
   ] as const) {
     const name = `killed-${hook}`;
     test(`goes on after an installation that was killed ${phase}`, async () => {
-      const first = workers.applyOf(name, "hooked", { options: { wait, timeoutMs: 60_000 } });
+      const first = workers.applyOf(name, "hooked", { options: { wait, timeoutMs: HANGS_AFTER_MS } });
       const isThere = pending(name, "1:pending-install");
       await workers.giveAndKill(first, { values: [`{hook: ${hook}, extra: true}`] }, async () => {
         if (!(await isThere())) return false;
@@ -120,7 +120,7 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
       "--type=merge",
       '--patch={"metadata":{"finalizers":["example.org/held"]}}',
     );
-    const away = uninstallOf(workers.applyOf(name, "hooked", { options: { wait: true, timeoutMs: 60_000 } }));
+    const away = uninstallOf(workers.applyOf(name, "hooked", { options: { wait: true, timeoutMs: HANGS_AFTER_MS } }));
     await workers.giveAndKill(away, {}, pending(name, "1:uninstalling"));
     const next = workers.applyOf(name, "hooked", { inputs: "00000000000000bb" });
     assert.equal(failed(await workers.give({ ...next, owner: "another" })), "release-locked");
@@ -143,15 +143,7 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
     assert.deepEqual(told(await workers.give(first)), [1, true]);
     const chart = `${workers.charts.url}/hooked-1.0.0.tgz`;
     const ca = workers.charts.caFile;
-    const kill = workers.leaveByHand(
-      "upgrade",
-      name,
-      chart,
-      `--namespace=ns-${name}`,
-      `--ca-file=${ca}`,
-      "--set=hook=pre",
-      "--timeout=60s",
-    );
+    const kill = workers.leaveByHand("upgrade", name, chart, `--namespace=ns-${name}`, `--ca-file=${ca}`, "--set=hook=pre", KUBECTL_WAITS);
     const isThere = pending(name, "2:pending-upgrade");
     while (!(await isThere()));
     try {

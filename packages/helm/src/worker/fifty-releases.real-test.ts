@@ -1,3 +1,4 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startGenuineWorkers } from "../testing/adapters/genuine-worker.ts";
@@ -10,9 +11,7 @@ const AT_ONCE = 2;
 describe("fifty releases in one cluster", () => {
   let workers: GenuineWorkers;
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    workers = await startGenuineWorkers(tools);
+    workers = await startGenuineWorkers();
     await workers.charts.publish("web", "1.0.0");
   });
   after(() => workers.close());

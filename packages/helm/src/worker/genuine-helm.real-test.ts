@@ -1,9 +1,10 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { HANGS_AFTER_MS, tool, until } from "@talos-operator/adapters/testing";
 import { startRealApiServer } from "@talos-operator/api/testing";
 import type { RealApiServer } from "@talos-operator/api/testing";
 import { createKubeClient } from "@talos-operator/kube-runtime";
@@ -20,12 +21,9 @@ const owner = "0a7b3c1d-1111-4222-8333-444455556666";
 describe("genuine Helm against a genuine kube-apiserver", () => {
   let server: RealApiServer;
   let charts: ChartRepository;
-  let tools: string;
   let runs = 0;
   before(async () => {
-    tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    [server, charts] = await Promise.all([startRealApiServer(tools), startChartRepository(join(tools, "helm"))]);
+    [server, charts] = await Promise.all([startRealApiServer(), startChartRepository(tool("helm"))]);
     await charts.publish("web", "1.0.0");
   });
   after(async () => {
@@ -42,7 +40,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     const secrets: HelmSecrets = { kubeconfig: server.kubeconfig, values: [], repository: { ca: charts.ca }, ...over };
     try {
       return await runTask(task, secrets, {
-        helm: createHelmBinary(folder, stop, join(tools, "helm")),
+        helm: createHelmBinary(folder, stop, tool("helm")),
         scratch: createScratch(folder),
         async open(text) {
           const transport = createHttpsTransport((await loadKubeconfig({ text })).config);
@@ -59,7 +57,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     kind: "apply",
     release: { name, namespace: `ns-${name}` },
     owner,
-    timeoutMs: 120_000,
+    timeoutMs: HANGS_AFTER_MS,
     chart: { repository: charts.url, name: "web" },
     inputs: "00000000000000aa",
     options: { timeoutMs: 20_000, createNamespace: true },
@@ -196,7 +194,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
 
   test("releases the lock of its own ended run alone", async () => {
     await give(applyOf("locked"));
-    const waits = { wait: true, timeoutMs: 60_000, createNamespace: true };
+    const waits = { wait: true, timeoutMs: HANGS_AFTER_MS, createNamespace: true };
     const transport = createHttpsTransport((await loadKubeconfig({ text: server.kubeconfig })).config);
     try {
       const client = createKubeClient(transport);
@@ -208,10 +206,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
       const cutting = give(task, { values: ["text: cut"] }, stop.signal);
       const isInTheMiddle = async (): Promise<boolean> => (await newestNow())?.status === "pending-upgrade" && (await text()) === "cut";
       // Its objects are written, and it waits for pods in vain.
-      for (let turn = 0; !(await isInTheMiddle()); turn += 1) {
-        assert.ok(turn < 1_000, "it never came to the middle");
-        await sleep(100);
-      }
+      await until("it is in the middle", isInTheMiddle, newestNow);
       stop.abort();
       assert.equal((await cutting).kind, "failed");
       const newest = await newestNow();
@@ -239,7 +234,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
   ] as const)
     test(`says what is wrong with ${what}`, async () => {
       const given: { repository?: string; name: string; version?: string } = over.chart;
-      const unreachable = server.kubeconfig.replace(/https:\/\/127\.0\.0\.1:\d+/, "https://127.0.0.1:1");
+      const unreachable = server.kubeconfig.replace(/https:\/\/[\d.]+:\d+/, "https://127.0.0.1:1");
       const result = await give(
         applyOf("bad", { chart: { repository: charts.url, ...given } }),
         "kubeconfig" in secrets ? { kubeconfig: unreachable } : secrets,

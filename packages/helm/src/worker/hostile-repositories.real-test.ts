@@ -1,3 +1,4 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
@@ -42,9 +43,7 @@ describe("genuine Helm and repositories that mean no good", () => {
     );
 
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    workers = await startGenuineWorkers(tools);
+    workers = await startGenuineWorkers();
     const keys = createX509Keys();
     const notBefore = Date.now() - 60_000;
     const authority = await keys.createAuthority({ kind: "p256", organization: "charts", notBefore });

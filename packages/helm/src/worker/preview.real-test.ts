@@ -1,5 +1,5 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import type { ApplyTask, HelmResult, PreviewTask } from "../index.ts";
 import { startGenuineWorkers } from "../testing/adapters/genuine-worker.ts";
@@ -8,9 +8,7 @@ import type { GenuineWorkers } from "../testing/adapters/genuine-worker.ts";
 describe("what genuine Helm would change", () => {
   let workers: GenuineWorkers;
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    workers = await startGenuineWorkers(join(tools));
+    workers = await startGenuineWorkers();
     await workers.charts.publish("web", "1.0.0");
   });
   after(() => workers.close());

@@ -1,3 +1,4 @@
+// Genuine parts: etcd, helm, kube-apiserver, kubectl
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { HelmResult } from "../index.ts";
@@ -7,9 +8,7 @@ import { startGenuineWorkers } from "../testing/adapters/genuine-worker.ts";
 describe("genuine Helm and charts in a registry (oci://)", () => {
   let workers: GenuineWorkers;
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-    assert.ok(tools, "TALOS_OPERATOR_TOOLS must name the folder with the genuine binaries: run npm run test:real");
-    workers = await startGenuineWorkers(tools);
+    workers = await startGenuineWorkers();
     for (const version of ["1.0.0", "1.1.0", "2.0.0-rc.1"]) await workers.charts.publish("hooked", version);
   });
   after(() => workers.close());

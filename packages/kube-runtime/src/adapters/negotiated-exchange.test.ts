@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "@talos-operator/adapters/testing";
 import type { KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import { createCredentials } from "./credentials.ts";
 import type { HttpExchange } from "./exchange.ts";
@@ -33,14 +34,6 @@ const failsWith = (code: string) => (error: unknown) => {
   assert.equal((error as Error & { code: string }).code, code, error.message);
   return true;
 };
-
-async function until(isSo: () => boolean, what: string): Promise<void> {
-  for (let turn = 0; turn < 2_000; turn += 1) {
-    if (isSo()) return;
-    await sleep(5);
-  }
-  assert.fail(`never: ${what}`);
-}
 
 describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
   let authority: TestAuthority;
@@ -152,10 +145,10 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
     assert.equal((await iterator.next()).done, false);
     const abort = new AbortController();
     const call = assert.rejects(transport.send({ ...get, path: "/slow" }, { signal: abort.signal }), failsWith("ABORT_ERR"));
-    await until(() => server.requests.some(({ url }) => url === "/slow"), "the slow call arrived");
+    await until("the slow call arrived", () => server.requests.some(({ url }) => url === "/slow"));
     abort.abort();
     await call;
-    await until(() => resets.length === 1, "the server heard of it");
+    await until("the server heard of it", () => resets.length === 1);
     assert.deepEqual(resets, [constants.NGHTTP2_CANCEL]);
     assert.equal((await transport.send(get)).status, 200);
     assert.equal(server.connections, 1);
@@ -269,22 +262,28 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
     assert.equal(server.connections, 1, "a stream that is still counted would take another's place");
   });
 
+  it("keeps a silent connection by pings", async () => {
+    let pings = 0;
+    const server = await serve((request, response) => {
+      streamOf(request).session?.on("ping", () => (pings += 1));
+      response.write(event);
+    });
+    await exchangeTo(server.port, { silenceMs: 20, checkMs: 10 })("/?watch=true");
+    await until("it is asked whether it lives, again and again", () => pings >= 3);
+    assert.equal(server.connections, 1);
+  });
+
   it("notices a peer that is gone, and tells all who wait", async () => {
     const server = await serve((request, response) => void (isWatch(request) ? response.write(event) : answerJson(response, 200, {})));
     const gate = await startTestGate(server.port);
     cleanUps.push(() => gate.close());
     const open = exchangeTo(gate.port, { silenceMs: 100, pongMs: 100, checkMs: 20 });
     const watches = await Promise.all([1, 2, 3].map(() => open("/?watch=true")));
-    await sleep(400);
-    assert.equal((await open("/")).status, 200, "pings keep a silent connection, they do not end it");
-    assert.equal(gate.connections, 1);
     gate.freeze();
-    const begunAt = performance.now();
     const read = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
       for await (const chunk of chunks) assert.ok(chunk.length > 0);
     };
     await Promise.all(watches.map((answer) => assert.rejects(read(answer), { code: "ETIMEDOUT", message: /ping/ })));
-    assert.ok(performance.now() - begunAt < 5_000);
     assert.equal((await open("/")).status, 200);
     assert.equal(gate.connections, 2);
   });
@@ -297,15 +296,17 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
     await transport.send(get);
     gate.freeze();
     await assert.rejects(transport.send(get, { timeoutMs: 50 }), failsWith("TIMEOUT"));
-    assert.equal((await transport.send(get, { timeoutMs: 5_000 })).status, 200);
+    assert.equal((await transport.send(get)).status, 200);
     assert.equal(gate.connections, 2);
   });
 
   it("gives a connection up that nobody waits for any more", async () => {
     let connections = 0;
+    let ended = 0;
     const silent = createServer((socket) => {
       connections += 1;
       socket.on("error", () => undefined).resume();
+      socket.on("close", () => (ended += 1));
     });
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const transport = transportTo(silent.address() as AddressInfo);
@@ -313,8 +314,9 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
       Promise.all([transport.send(get, { timeoutMs: 60 }), transport.send(get, { timeoutMs: 80 })]),
       failsWith("TIMEOUT"),
     );
-    await sleep(60);
+    await until("the connection ended", () => ended === 1);
     await assert.rejects(transport.send(get, { timeoutMs: 50 }), failsWith("TIMEOUT"));
+    await until("another one ended", () => ended === 2);
     assert.equal(connections, 2);
     transport.close();
     await new Promise((resolve) => silent.close(resolve));
@@ -372,7 +374,7 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
     assert.deepEqual(closed, []);
     endWatch();
     assert.equal(await reading, 2);
-    await until(() => closed.length === 1, "the old connection ended");
+    await until("the old connection ended", () => closed.length === 1);
   });
 
   it("asks a server again that knew HTTP/1.1 only, once its connections are gone", async () => {
@@ -397,16 +399,18 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
     });
     const open = exchangeTo(server.port, { idleMs: 100, checkMs: 10 });
     (await open("/")).discard();
-    await sleep(20);
-    (await open("/")).discard();
-    assert.equal(ended, 0);
-    await until(() => ended > 0, "the idle connection ended");
+    await until("the idle connection ended", () => ended > 0);
     (await open("/")).discard();
     assert.equal(server.connections, 2);
   });
 
   it("keeps no process alive with a connection that nobody uses, but with an open watch", async () => {
-    const server = await serve((request, response) => void (isWatch(request) ? response.write(event) : answerJson(response, 200, {})));
+    let closedByIdleness = false;
+    const server = await serve((request, response) => {
+      streamOf(request).session?.on("goaway", () => (closedByIdleness = true));
+      if (isWatch(request)) response.write(event);
+      else answerJson(response, 200, {});
+    });
     const code = `
       const { createHttpsTransport } = await import(${JSON.stringify(join(import.meta.dirname, "https-transport.ts"))});
       const transport = createHttpsTransport({ server: ${JSON.stringify(server.url)}, ca: ${JSON.stringify(authority.ca)} });
@@ -417,10 +421,9 @@ describe("one connection by HTTP/2", { timeout: 120_000 }, () => {
       }`;
     const run = (...args: string[]) =>
       spawn(process.execPath, ["--input-type=module", "-e", code, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-    const begunAt = performance.now();
     const [exitCode] = (await once(run(), "exit")) as [number];
     assert.equal(exitCode, 0);
-    assert.ok(performance.now() - begunAt < 15_000, "it ended before the connection was idle for long enough to be closed");
+    assert.equal(closedByIdleness, false, "it did not wait until the connection was idle for long enough to be closed");
     const watching = run("watch");
     await once(watching.stdout, "data");
     await sleep(300);

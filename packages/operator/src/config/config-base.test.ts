@@ -3,16 +3,13 @@ import { test } from "node:test";
 import { isConfigError } from "@talos-operator/talos";
 import { readConfigBase } from "./config-base.ts";
 
-test("IN25: aliases of aliases are refused, soon and without being followed", () => {
+test("IN25: aliases of aliases are refused without being followed", () => {
   const bomb = [
     "a: &a0 [x, x, x, x, x, x, x, x, x, x]",
     ...Array.from({ length: 9 }, (_, level) => `b${level}: &a${level + 1} [${Array.from({ length: 10 }, () => `*a${level}`).join(", ")}]`),
   ].join("\n");
   const heap = process.memoryUsage().heapUsed;
-  const begin = process.hrtime.bigint();
   assert.throws(() => readConfigBase(bomb, "a test"), isConfigError);
-  // Ten times the bound, for a machine that is busy.
-  assert.ok(process.hrtime.bigint() - begin < 500_000_000n);
   assert.ok(process.memoryUsage().heapUsed - heap < 16 * 1024 * 1024);
 });
 

@@ -89,7 +89,7 @@ describe("the gate of looks", () => {
     assert.equal(silent.begun(), 32, "whoever is slow gives the place to one of its kind");
   });
 
-  it("gives the place back after a failure", { timeout: 20_000 }, async () => {
+  it("gives the place back after a failure", async () => {
     const gate = new LookGate(handTimers().timers);
     for (let n = 0; n < 40; n += 1)
       await assert.rejects(

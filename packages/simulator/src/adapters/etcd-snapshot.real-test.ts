@@ -1,3 +1,4 @@
+// Genuine parts: etcd, etcdctl, etcdutl, talosctl
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { createX509Keys, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { HANGS_AFTER_MS, ownAddress, tool } from "@talos-operator/adapters/testing";
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
 import { createTalosClient } from "@talos-operator/talos/client";
@@ -16,8 +18,9 @@ import { untilMachines } from "../testing/adapters/until-machines.ts";
 import { serveDatacenter } from "./serve-datacenter.ts";
 
 const run = promisify(execFile);
-/** Three control planes, on addresses that nobody else uses. talosctl dials port 50000. */
-const address = (n: number): string => `127.61.18.${n}`;
+/** Three control planes. talosctl dials port 50000. */
+const addresses = [1, 2, 3].map(ownAddress);
+const address = (n: number): string => addresses[n - 1] ?? "";
 
 const keys = createX509Keys();
 const ports = { clock: systemClock, timers: systemTimers, random: systemRandom, keys };
@@ -25,7 +28,7 @@ const store = createMemoryStore();
 const datacenter = createDatacenter({
   ...ports,
   timings: demoTimings,
-  machines: [1, 2, 3].map((n) => ({ address: address(n) })),
+  machines: addresses.map((address) => ({ address })),
   workload: {
     async open({ kubernetesVersion }) {
       const server = await createApiServer({ ...ports, store, kubernetesVersion });
@@ -46,8 +49,7 @@ let served: Awaited<ReturnType<typeof serveDatacenter>>;
 let folder: string;
 
 async function talosctl(...args: readonly string[]): Promise<string> {
-  const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-  const { stdout } = await run(join(tools, "talosctl"), ["--talosconfig", join(folder, "talosconfig"), ...args], { timeout: 60_000 });
+  const { stdout } = await run(tool("talosctl"), ["--talosconfig", join(folder, "talosconfig"), ...args], { timeout: HANGS_AFTER_MS });
   return stdout;
 }
 
@@ -56,10 +58,6 @@ const isReady = (): boolean =>
   datacenter.etcdClusters()[0]?.members.filter(({ isLearner }) => !isLearner).length === 3;
 
 before(async () => {
-  assert.ok(
-    process.env["TALOS_OPERATOR_TOOLS"] !== undefined,
-    "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real",
-  );
   folder = await mkdtemp(join(tmpdir(), "simulator-"));
   served = await serveDatacenter(datacenter);
   const secrets = await generateSecretsBundle({ contract: "1.13", ...ports });

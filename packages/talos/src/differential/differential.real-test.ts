@@ -1,3 +1,4 @@
+// Genuine parts: golden
 import assert from "node:assert/strict";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";

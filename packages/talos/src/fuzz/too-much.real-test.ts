@@ -1,3 +1,4 @@
+// Genuine parts: none
 // Beside the genuine parts because it takes its time: every reader meets every bomb.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";

@@ -1,3 +1,4 @@
+// Genuine parts: gitops-judge
 import { readFileSync } from "node:fs";
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,4 @@
+// Genuine parts: talosctl
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 
+import { until } from "@talos-operator/adapters/testing";
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 
 import { CodecFailure } from "../../worker/deps.ts";
@@ -127,6 +128,5 @@ test("who stops reading ends the source", async () => {
     }
   };
   for await (const _ of backupCodec.compress(endless())) break;
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  assert.ok(isEnded);
+  await until("the source ended", () => isEnded);
 });

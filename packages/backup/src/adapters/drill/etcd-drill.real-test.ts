@@ -1,3 +1,4 @@
+// Genuine parts: etcd, etcdutl
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

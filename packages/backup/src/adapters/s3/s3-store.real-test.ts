@@ -1,3 +1,4 @@
+// Genuine parts: versitygw
 // The S3 client against a genuine S3 server: versitygw.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { HANGS_AFTER_MS, tool } from "@talos-operator/adapters/testing";
 import type { RealApiServer } from "@talos-operator/api/testing";
 import { startRealApiServer } from "@talos-operator/api/testing";
 import { createKubeClient } from "@talos-operator/kube-runtime";
@@ -30,9 +31,9 @@ export interface GenuineWorkers {
   close(): Promise<void>;
 }
 
-export async function startGenuineWorkers(tools: string): Promise<GenuineWorkers> {
-  const helm = join(tools, "helm");
-  const [server, charts] = await Promise.all([startRealApiServer(tools), startChartRepository(helm)]);
+export async function startGenuineWorkers(): Promise<GenuineWorkers> {
+  const helm = tool("helm");
+  const [server, charts] = await Promise.all([startRealApiServer(), startChartRepository(helm)]);
   const own = mkdtempSync(join(tmpdir(), "talos-operator-by-hand-"));
   const kubeconfig = join(own, "kubeconfig");
   writeFileSync(kubeconfig, server.kubeconfig);
@@ -84,7 +85,8 @@ export async function startGenuineWorkers(tools: string): Promise<GenuineWorkers
         async run(args, options) {
           if (killed) throw new Error("the worker is dead");
           if (!during.includes(args[0] ?? "")) return binary.run(args, options);
-          const left = leave(args);
+          // It waits for as long as it takes until it is to be killed.
+          const left = leave(args.map((arg) => arg.replace(/^--timeout=.*/, `--timeout=${HANGS_AFTER_MS / 1_000}s`)));
           while (!left.hasEnded() && !(await until()));
           if (left.hasEnded()) throw new Error("Helm ended before it was to be killed");
           await left.kill();
@@ -105,7 +107,7 @@ export async function startGenuineWorkers(tools: string): Promise<GenuineWorkers
       kind: "apply",
       release: { name, namespace: `ns-${name}` },
       owner: "0a7b3c1d-1111-4222-8333-444455556666",
-      timeoutMs: 120_000,
+      timeoutMs: HANGS_AFTER_MS,
       chart: { repository: charts.url, name: chart },
       inputs: "00000000000000aa",
       options: { timeoutMs: 30_000 },

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startGenuineApi } from "@talos-operator/adapters/testing";
 import type { KubeTransport } from "@talos-operator/ports";
 import type { HttpsTransportConfig } from "../https-config.ts";
 import { createHttpsTransport } from "../https-transport.ts";
 import { loadKubeconfig } from "../load-kubeconfig.ts";
 
-const hack = join(import.meta.dirname, "../../../../../hack/tools");
-
-/** A genuine etcd and kube-apiserver on loopback. */
+/** A genuine etcd and kube-apiserver. */
 export interface GenuineServer {
   readonly config: HttpsTransportConfig;
   /** Another connection as system:masters. */
@@ -23,18 +21,12 @@ export interface GenuineServer {
   close(): Promise<void>;
 }
 
-/** Starts the binaries of the folder `tools`. */
-export async function startGenuineServer(tools: string): Promise<GenuineServer> {
-  const folder = mkdtempSync(join(tmpdir(), "kube-runtime-real-"));
-  const log = join(folder, "start.log");
-  const started = spawnSync("bash", ["-c", '"$0" "$1" > "$2" 2>&1', join(hack, "start-apiserver.sh"), folder, log], {
-    env: { ...process.env, BIN: tools },
-  });
-  assert.equal(started.status, 0, readFileSync(log, "utf8"));
+export async function startGenuineServer(): Promise<GenuineServer> {
+  const { folder, kubeconfig, stop } = await startGenuineApi();
   const pidFile = join(folder, "kube-apiserver.pid");
   const pid = (): number => Number(readFileSync(pidFile, "utf8"));
   const command = readFileSync(`/proc/${pid()}/cmdline`, "utf8").split("\0").slice(0, -1);
-  const { config } = await loadKubeconfig({ path: join(folder, "kubeconfig") });
+  const { config } = await loadKubeconfig({ path: kubeconfig });
   const transports: KubeTransport[] = [];
   const transport = (): KubeTransport => {
     const made = createHttpsTransport(config);
@@ -80,8 +72,7 @@ export async function startGenuineServer(tools: string): Promise<GenuineServer> 
       // Killed and forgotten before the script looks for it: its orderly end would wait for the watches of others.
       await kill();
       rmSync(pidFile);
-      spawnSync("bash", [join(hack, "stop-apiserver.sh"), folder]);
-      rmSync(folder, { recursive: true, force: true });
+      await stop();
     },
   };
 }

@@ -1,7 +1,8 @@
+// Genuine parts: etcd, kube-apiserver, kube-controller-manager
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createX509Keys, systemClock } from "@talos-operator/adapters";
+import { until } from "@talos-operator/adapters/testing";
 import { isForbidden } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
@@ -22,15 +23,15 @@ const uuid = "11111111-2222-3333-4444-555555555555";
 const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
 const keys = createX509Keys();
 
-describe("serving certificates of kubelets on a genuine kube-apiserver", { timeout: 900_000 }, () => {
+describe("serving certificates of kubelets on a genuine kube-apiserver", () => {
   let cluster: GenuineCluster;
   const place = {
-    addresses: () => ["127.0.0.1"],
+    addresses: () => [cluster.address],
     endpoint: "https://127.0.0.1:1",
     authority: (): Promise<KeyPair> => Promise.resolve(cluster.authority),
   };
   const ports = (): Parameters<typeof openWorkloadApi>[2] => ({
-    dialer: createHttpsWorkloadDialer(cluster.port),
+    dialer: createHttpsWorkloadDialer(),
     keys,
     clock: systemClock,
   });
@@ -63,7 +64,7 @@ describe("serving certificates of kubelets on a genuine kube-apiserver", { timeo
   const look = async (approver?: Approver): Promise<SeenCertificates> => {
     const certificates = new ClusterCertificates(ports(), () => undefined);
     certificates.look(place, approver, log);
-    while (certificates.seen().isAsking) await sleep(20);
+    await until("it is answered", () => !certificates.seen().isAsking);
     certificates.close();
     return certificates.seen();
   };
@@ -76,9 +77,7 @@ describe("serving certificates of kubelets on a genuine kube-apiserver", { timeo
   };
 
   before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"];
-    assert.ok(tools, "run it through npm run test:real");
-    cluster = await startGenuineCluster(tools);
+    cluster = await startGenuineCluster();
     const nodes = cluster.admin.resource<NodeObject>(nodeType);
     await nodes.create({ metadata: { name: "first" } });
     const status = { addresses: [{ type: "InternalIP", address: "10.5.0.1" }], nodeInfo: { systemUUID: uuid } };

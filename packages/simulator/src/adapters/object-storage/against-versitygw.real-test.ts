@@ -1,3 +1,4 @@
+// Genuine parts: versitygw
 // What the goldens say of versitygw, held to versitygw. UPDATE_GOLDENS=1 records it; read the diff like code.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,11 +14,7 @@ const keys = { accessKeyID: "testkey", secretAccessKey: "test-secret" };
 describe("versitygw answers as the goldens say", () => {
   const answers: Record<string, readonly S3Seen[]> = {};
   let genuine: Awaited<ReturnType<typeof startGenuineS3>>;
-  before(async () => {
-    const tools = process.env["TALOS_OPERATOR_TOOLS"];
-    assert.ok(tools !== undefined, "TALOS_OPERATOR_TOOLS names the folder of the genuine tools: use npm run test:real");
-    genuine = await startGenuineS3(tools, keys);
-  });
+  before(async () => void (genuine = await startGenuineS3(keys)));
   after(async () => {
     await genuine.close();
     if (process.env["UPDATE_GOLDENS"] !== "1") return;

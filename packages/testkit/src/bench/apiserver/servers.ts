@@ -1,12 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { startGenuineApi } from "@talos-operator/adapters/testing";
 import { loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import { cpuSecondsOfProcess, startProcess } from "../process.ts";
 import type { Target } from "./load.ts";
-
-const hack = join(import.meta.dirname, "../../../../../hack/tools");
 
 /** A server in a process of its own. */
 export interface BenchServer extends AsyncDisposable {
@@ -40,27 +38,17 @@ export async function startEmbedded(
 
 /** The genuine kube-apiserver with etcd, whose disk writes are not waited for; `undefined` where `TALOS_OPERATOR_TOOLS` is not given. */
 export async function startGenuine(): Promise<BenchServer | undefined> {
-  const tools = process.env["TALOS_OPERATOR_TOOLS"] ?? "";
-  if (tools === "") return undefined;
-  const folder = mkdtempSync(join(tmpdir(), "talos-operator-bench-genuine-"));
-  const log = join(folder, "start.log");
-  const started = spawnSync("bash", ["-c", `"$0" "$1" > "$2" 2>&1`, join(hack, "start-apiserver.sh"), folder, log], {
-    env: { ...process.env, BIN: tools },
-  });
-  if (started.status !== 0) throw new Error(readFileSync(log, "utf8"));
+  if ((process.env["TALOS_OPERATOR_TOOLS"] ?? "") === "") return undefined;
+  const { folder, kubeconfig, stop } = await startGenuineApi();
   return {
     name: "genuine",
-    target: await targetOf(join(folder, "kubeconfig")),
+    target: await targetOf(kubeconfig),
     cpuSeconds: () =>
       ["etcd", "kube-apiserver"].reduce(
         (sum, part) => sum + cpuSecondsOfProcess(Number(readFileSync(join(folder, `${part}.pid`), "utf8"))),
         0,
       ),
-    async [Symbol.asyncDispose]() {
-      await Promise.resolve();
-      spawnSync("bash", [join(hack, "stop-apiserver.sh"), folder]);
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: stop,
   };
 }
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { systemRandom, systemTimers } from "@talos-operator/adapters";
+import { HANGS_AFTER_MS } from "@talos-operator/adapters/testing";
 import { createInformer, createKubeClient, type KubeClient, type KubeObject } from "@talos-operator/kube-runtime";
 import { configMapType } from "../../world/kinds.ts";
 import type { KubeTransport } from "@talos-operator/ports";
 
 const namespace = "default";
-/** Longer than any restart here takes. */
-const patience = { timeoutMs: 120_000 };
+const patience = { timeoutMs: HANGS_AFTER_MS };
 
 /** What is tried on a server that goes away and comes back. */
 export interface Followed {
