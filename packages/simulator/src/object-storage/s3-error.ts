@@ -20,6 +20,7 @@ const ANSWERS = {
   InvalidToken: [400, "The provided token is malformed or otherwise not valid."],
   InvalidURI: [400, "The specified URI couldn't be parsed."],
   KeyTooLongError: [400, "Your key is too long."],
+  MalformedTrailerError: [400, "The request contained trailing data that was not well-formed or did not conform to our published schema."],
   MalformedXML: [400, "The XML that you provided was not well formed or did not validate against our published schema."],
   MaxMessageLengthExceeded: [400, "Your request was too large."],
   MissingContentLength: [411, "You must provide the Content-Length HTTP header."],

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { createScope, getSigningKey, SignatureV4 } from "@smithy/signature-v4";
+import { UNSIGNED_CHUNKS } from "./chunked-body.ts";
 import { S3Error } from "./s3-error.ts";
 import type { S3Request } from "./s3-request.ts";
 
@@ -52,9 +53,9 @@ export async function verifySignature(request: S3Request, keys: S3Keys, now: num
   const [given, expected] = [Buffer.from(claim.signature), Buffer.from(createHmac("sha256", signingKey).update(text).digest("hex"))];
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw new S3Error("SignatureDoesNotMatch");
 
-  if (content === "UNSIGNED-PAYLOAD") return undefined;
+  if (content === "UNSIGNED-PAYLOAD" || content === UNSIGNED_CHUNKS) return undefined;
   if (/^[0-9a-f]{64}$/.test(content)) return content;
-  if (content.startsWith("STREAMING-")) throw new S3Error("NotImplemented", "A body in chunks is not provided here.");
+  if (content.startsWith("STREAMING-")) throw new S3Error("NotImplemented", "A body in signed chunks is not provided here.");
   throw new S3Error("InvalidArgument", "x-amz-content-sha256 must be UNSIGNED-PAYLOAD or a valid sha256 value.");
 }
 

@@ -89,6 +89,25 @@ const uploads = (query: Readonly<Record<string, string>> = {}): S3Step => ({
 });
 const named = (name: string, ...steps: readonly S3Step[]): S3Case => ({ name, steps });
 
+/** Checksums of `hello`, by the names of their headers. */
+const CRC32 = "NhCmhg==";
+const CHECKSUMS = {
+  "x-amz-checksum-crc32": CRC32,
+  "x-amz-checksum-crc32c": "mnG7TA==",
+  "x-amz-checksum-crc64nvme": "M3eFcAZSQlc=",
+  "x-amz-checksum-sha1": "qvTGHdzF6KLavt4PO0gs2a6pQ00=",
+  "x-amz-checksum-sha256": "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=",
+};
+/** A body in chunks as the SDKs send one. `headers` replaces some of theirs. */
+const chunked = (key: string, body: string, headers: Readonly<Record<string, string>> = {}): S3Step =>
+  put(key, body, {
+    "content-encoding": "aws-chunked",
+    "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+    "x-amz-decoded-content-length": "5",
+    "x-amz-trailer": "x-amz-checksum-crc32",
+    ...headers,
+  });
+
 const PART = { length: 5 * 1024 * 1024, of: "a" };
 const SMALL = { length: 100, of: "b" };
 /** What the endpoint and a genuine server are asked alike. */
@@ -109,6 +128,8 @@ export const s3Cases: readonly S3Case[] = [
     put("x", "0123456789"),
     ...["bytes=0-3", "bytes=4-", "bytes=5-500", "bytes=10-", "bytes=100-200"].map((range) => get("x", { range })),
     head("x", { range: "bytes=2-3" }),
+    get("x", { range: "bytes=2-3", "if-match": '"781e5e245d69b566979b86e28d23f2c7"' }),
+    get("x", { range: "bytes=2-3", "if-match": '"d41d8cd98f00b204e9800998ecf8427e"' }),
   ),
   named(
     "puts that demand that nothing is there",
@@ -126,6 +147,37 @@ export const s3Cases: readonly S3Case[] = [
     put("x", "hello", { "x-amz-content-sha256": "0".repeat(64) }),
     put("x", "hello", { "x-amz-content-sha256": "UNSIGNED-PAYLOAD" }),
     put("x", "hello", { "x-amz-content-sha256": "nonsense" }),
+  ),
+  named(
+    "checksums of a body",
+    ...Object.entries(CHECKSUMS).flatMap(([name, value]) => [
+      put(name, "hello", { [name]: value }),
+      put(name, "other", { [name]: value }),
+      put(name, "other", { [name]: "short" }),
+      get(name, { "x-amz-checksum-mode": "ENABLED" }),
+    ]),
+    put("x", "hello", { "x-amz-checksum-crc32": CRC32, "x-amz-sdk-checksum-algorithm": "CRC32" }),
+    put("x", "hello", { "x-amz-checksum-crc32": CRC32, "x-amz-sdk-checksum-algorithm": "SHA1" }),
+    put("x", "hello", { "x-amz-sdk-checksum-algorithm": "SHA256" }),
+    put("x", "hello", { "x-amz-checksum-crc32": CRC32, "x-amz-checksum-sha1": CHECKSUMS["x-amz-checksum-sha1"] }),
+    create("big", { "x-amz-checksum-algorithm": "CRC31" }),
+    create("big", { "x-amz-checksum-algorithm": "CRC32" }),
+    part("big", "1", "other", { "x-amz-checksum-crc32": CRC32 }),
+    parts("big"),
+    part("big", "1", "hello", { "x-amz-checksum-crc32": CRC32 }),
+  ),
+  named(
+    "checksums behind a body",
+    chunked("x", `5\r\nhello\r\n0\r\nx-amz-checksum-crc32:${CRC32}\r\n\r\n`),
+    chunked("x", `5\r\nother\r\n0\r\nx-amz-checksum-crc32:${CRC32}\r\n\r\n`),
+    chunked("x", "5\r\nother\r\n0\r\nx-amz-checksum-crc32:short\r\n\r\n"),
+    chunked("x", `5\r\nother\r\n0\r\nx-amz-checksum-sha1:${CHECKSUMS["x-amz-checksum-sha1"]}\r\n\r\n`),
+    chunked("x", "5\r\nother\r\n0\r\n\r\n"),
+    chunked("x", "5\r\nother\r\n"),
+    chunked("x", `6\r\nothers\r\n0\r\nx-amz-checksum-crc32:${CRC32}\r\n\r\n`),
+    chunked("x", "other"),
+    chunked("x", "", { "x-amz-trailer": "x-amz-checksum-md4" }),
+    get("x", { "x-amz-checksum-mode": "ENABLED" }),
   ),
   named(
     "an object of two parts",

@@ -62,6 +62,8 @@ export async function readObject({ request, folder }: S3Context): Promise<S3Answ
   const { bucket, key, headers, method } = request;
   const object = folder.object(bucket, key);
   if (object === undefined) throw new S3Error("NoSuchKey");
+  const match = headers.get("if-match");
+  if (match !== undefined && match !== object.etag) throw new S3Error("PreconditionFailed");
   const range = readRange(headers.get("range"), object.size);
   const { first, last } = range ?? { first: 0, last: object.size - 1 };
   const answer = {

@@ -20,10 +20,16 @@ interface Operation {
   readonly markers?: readonly string[];
   /** Further parameters that it heeds. */
   readonly parameters?: readonly string[];
-  /** The header that it heeds beside those of every request. */
-  readonly header?: string;
+  /** The headers that it heeds beside those of every request. */
+  readonly headers?: RegExp;
   readonly serve: (context: S3Context) => Promise<S3Answer>;
 }
+
+/** What a request says of its body beside `x-amz-content-sha256`. */
+const OF_BODY = "x-amz-checksum-(?:crc32c?|crc64nvme|sha1|sha256)|x-amz-(?:sdk-checksum-algorithm|trailer|decoded-content-length)";
+const OF_WRITE = new RegExp(`^(?:if-none-match|${OF_BODY})$`);
+/** Who asks for a checksum (`x-amz-checksum-mode`) gets none, as S3 answers for an object without one. */
+const OF_READ = /^(?:range|if-match|x-amz-checksum-mode)$/;
 
 /** In this order: those with markers first. */
 const OPERATIONS: readonly Operation[] = [
@@ -35,15 +41,15 @@ const OPERATIONS: readonly Operation[] = [
     parameters: ["prefix", "max-keys", "continuation-token", "start-after"],
     serve: listObjects,
   },
-  { method: "PUT", scope: "object", markers: ["uploadId", "partNumber"], serve: uploadPart },
-  { method: "PUT", scope: "object", header: "if-none-match", serve: putObject },
-  { method: "POST", scope: "object", markers: ["uploads"], serve: createMultipartUpload },
+  { method: "PUT", scope: "object", markers: ["uploadId", "partNumber"], headers: new RegExp(`^(?:${OF_BODY})$`), serve: uploadPart },
+  { method: "PUT", scope: "object", headers: OF_WRITE, serve: putObject },
+  { method: "POST", scope: "object", markers: ["uploads"], headers: /^x-amz-checksum-algorithm$/, serve: createMultipartUpload },
   { method: "POST", scope: "object", markers: ["uploadId"], serve: completeMultipartUpload },
   { method: "DELETE", scope: "object", markers: ["uploadId"], serve: abortMultipartUpload },
   { method: "DELETE", scope: "object", serve: deleteObject },
   { method: "GET", scope: "object", markers: ["uploadId"], serve: listParts },
-  { method: "GET", scope: "object", header: "range", serve: readObject },
-  { method: "HEAD", scope: "object", header: "range", serve: readObject },
+  { method: "GET", scope: "object", headers: OF_READ, serve: readObject },
+  { method: "HEAD", scope: "object", headers: OF_READ, serve: readObject },
 ];
 
 /** The name of the operation, which some clients add. */
@@ -65,12 +71,12 @@ export function operationOf(request: S3Request): Operation["serve"] {
     (one) => one.method === method && one.scope === scope && (one.markers ?? []).every((name) => query.has(name)),
   );
   if (found === undefined) throw new S3Error("NotImplemented", `This ${shown(method)} of the ${scope} is not provided here.`);
-  const { markers = [], parameters = [], header } = found;
+  const { markers = [], parameters = [], headers: heeded } = found;
   for (const name of query.keys())
     if (!markers.includes(name) && !parameters.includes(name) && name !== NAMING)
       throw new S3Error("NotImplemented", `The parameter ${shown(name)} is not provided here.`);
   for (const name of headers.keys())
-    if (EFFECTIVE.test(name) && !EVERY_REQUEST.test(name) && name !== header)
+    if (EFFECTIVE.test(name) && !EVERY_REQUEST.test(name) && heeded?.test(name) !== true)
       throw new S3Error("NotImplemented", `The header ${shown(name)} is not provided here.`);
   return found.serve;
 }

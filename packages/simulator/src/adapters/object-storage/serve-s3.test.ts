@@ -9,6 +9,7 @@ import { createServer, get as httpGet, type IncomingMessage, type ServerResponse
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { after, describe, test, type TestContext } from "node:test";
 import {
   DeleteObjectCommand,
@@ -57,7 +58,7 @@ const put = (key: string, body: S3Step["body"] & {}): S3Step => ({ method: "PUT"
 const get = (key: string): S3Step => ({ method: "GET", path: `/backups/${key}` });
 /** Begins a request by hand, with headers that let it in. */
 async function begin(port: number, step: S3Step, more: readonly string[]): Promise<Socket> {
-  const unsigned = { ...step, headers: { ...step.headers, "x-amz-content-sha256": "UNSIGNED-PAYLOAD" } };
+  const unsigned = { ...step, headers: { "x-amz-content-sha256": "UNSIGNED-PAYLOAD", ...step.headers } };
   const headers = Object.entries(await signS3(`http://127.0.0.1:${port}`, keys, unsigned, Buffer.alloc(0)));
   const query = new URLSearchParams(step.query).toString();
   const socket = connect(port, "127.0.0.1");
@@ -105,22 +106,25 @@ async function readAnswer(socket: Socket): Promise<string> {
 }
 
 describe("a client with the SDK", () => {
-  test("puts, reads, lists, removes, and uploads in parts over a restart", async (t) => {
+  test("puts, reads, lists, removes, and uploads in parts over a restart, with checksums first and then without", async (t) => {
     const folder = join(mkdtempSync(join(parent, "sdk-")), "s3");
-    const client = (endpoint: string): S3Client =>
+    const client = (endpoint: string, checksums: "WHEN_REQUIRED" | "WHEN_SUPPORTED"): S3Client =>
       new S3Client({
         endpoint,
         region: "us-east-1",
         forcePathStyle: true,
-        requestChecksumCalculation: "WHEN_REQUIRED",
-        responseChecksumValidation: "WHEN_REQUIRED",
+        requestChecksumCalculation: checksums,
+        responseChecksumValidation: checksums,
         credentials: { accessKeyId: keys.accessKeyID, secretAccessKey: keys.secretAccessKey },
       });
     const first = await serving(t, { folder });
-    let s3 = client(first.endpoint);
+    let s3 = client(first.endpoint, "WHEN_SUPPORTED");
     const Bucket = "backups";
     await s3.send(new PutObjectCommand({ Bucket, Key: "a/\u00fc &<\u{1f384}>\r\n", Body: "hello" }));
-    await s3.send(new PutObjectCommand({ Bucket, Key: "a/stream", Body: Buffer.alloc(200_000, 1) }));
+    // The length of a stream is known, its checksum follows it.
+    await s3.send(
+      new PutObjectCommand({ Bucket, Key: "a/stream", Body: Readable.from([Buffer.alloc(200_000, 1)]), ContentLength: 200_000 }),
+    );
     const found = await s3.send(new GetObjectCommand({ Bucket, Key: "a/\u00fc &<\u{1f384}>\r\n" }));
     assert.equal(await found.Body?.transformToString(), "hello");
     const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ Bucket, Key: "b" }));
@@ -130,7 +134,7 @@ describe("a client with the SDK", () => {
     await first.close();
 
     const second = await serving(t, { folder });
-    s3 = client(second.endpoint);
+    s3 = client(second.endpoint, "WHEN_REQUIRED");
     assert.deepEqual(
       (await s3.send(new ListPartsCommand({ Bucket, Key: "b", UploadId }))).Parts?.map(({ ETag }) => ETag),
       [one.ETag],
@@ -336,6 +340,24 @@ describe("requests of ill will", () => {
     const xml = await begin(s3.port, complete, ["content-length: 5000000"]);
     assert.match(await readAnswer(xml), /^HTTP\/1.1 400 [^]*<Code>MaxMessageLengthExceeded</);
     xml.destroy();
+    assert.deepEqual(s3.files(), []);
+  });
+
+  test("a body in chunks that is refused in its middle is taken to its end, and leaves nothing", bounded, async (t) => {
+    const s3 = await serving(t);
+    const headers = {
+      "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER",
+      "x-amz-decoded-content-length": "5",
+      "x-amz-trailer": "x-amz-checksum-crc32",
+    };
+    for (const line of ["no length\r\n", "1000000\r\n"]) {
+      const body = Buffer.concat([Buffer.from(line), Buffer.alloc(16 * 1024 * 1024)]);
+      const socket = await begin(s3.port, { ...put("x", ""), headers }, [`content-length: ${body.length}`]);
+      const sent = new Promise<void>((resolve, reject) => socket.write(body, (error) => (error ? reject(error) : resolve())));
+      assert.match(await readAnswer(socket), /^HTTP\/1.1 400 /);
+      await sent;
+      socket.destroy();
+    }
     assert.deepEqual(s3.files(), []);
   });
 

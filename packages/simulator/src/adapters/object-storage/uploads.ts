@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { emptyAnswer, xmlAnswer, type S3Answer } from "../../object-storage/answer.ts";
+import { demandAlgorithm } from "../../object-storage/checksums.ts";
 import { expectedBody, receive } from "../../object-storage/receive.ts";
 import { S3Error } from "../../object-storage/s3-error.ts";
 import { parameter } from "../../object-storage/s3-request.ts";
@@ -16,6 +17,7 @@ const LARGEST_XML = 4 * 1024 ** 2;
 
 export async function createMultipartUpload({ request, folder }: S3Context): Promise<S3Answer> {
   const { bucket, key, headers } = request;
+  demandAlgorithm(headers.get("x-amz-checksum-algorithm"));
   const upload = folder.createUpload(bucket, key, Date.now(), headers.get("content-type"));
   const element: Element = [
     "InitiateMultipartUploadResult",
