@@ -17,7 +17,7 @@ const ALWAYS_PLANTED = ["double-bootstrap", "bootstrap-intent-in-memory", "regen
 const LIVES = 60;
 /** One of so many parts of the crash plans of a workload, and of all planted faults. */
 const CRASH_PARTS = 6;
-const FAULT_PARTS = 60;
+const FAULT_PARTS = 20;
 const SIMULATE = ["--max-semi-space-size=64", "packages/testkit/src/simulate/main.ts"];
 
 const times = [];
@@ -42,7 +42,7 @@ function script(...args) {
       const child = spawn(process.execPath, ["scripts/launch/run.cjs", ...args], { stdio: ["ignore", "inherit", "inherit"] });
       child.on("error", reject);
       child.on("close", (code, signal) =>
-        code === 0 ? resolve() : reject(new Error(`${args[0]} ended with ${signal ?? `exit code ${code}`}`)),
+        code === 0 ? resolve() : reject(new Error(`${args.slice(0, 3).join(" ")} ended with ${signal ?? `exit code ${code}`}`)),
       );
     });
 }
@@ -90,10 +90,13 @@ await stage(
 for (const { command } of JSON.parse(readFileSync("scripts/gate/known-seeds.json", "utf8")))
   await stage(`known seed: ${command}`, script(...SIMULATE, ...command.replace("npm run simulate -- ", "").split(" ")));
 const crashes = `${turn % CRASH_PARTS}/${CRASH_PARTS}`;
-await stage(
-  `crash plans: part ${crashes} of ${workloads.join(" and ")}`,
-  ...workloads.map((name) => script(...SIMULATE, "--crash-plans", "--workload", name, "--slice", crashes)),
-);
+while (workloads.length > 0) {
+  const pair = workloads.splice(0, 2);
+  await stage(
+    `crash plans: part ${crashes} of ${pair.join(" and ")}`,
+    ...pair.map((name) => script(...SIMULATE, "--crash-plans", "--workload", name, "--slice", crashes)),
+  );
+}
 await stage(
   `planted faults: part ${turn % FAULT_PARTS} of ${FAULT_PARTS}, and those of ${faulted.length} files`,
   script(
