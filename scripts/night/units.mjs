@@ -21,7 +21,7 @@ const MUTANTS = "packages/testkit/src/mutants/main.ts";
 export const PARTS = ["canary", "tests", "stories", "recorded", "lives", "crash-plans", "faults", "real"];
 
 /**
- * Units of one part: a name, the words after `node scripts/launch/run.cjs`, and the command that a person types.
+ * Units of one part: the words after `node scripts/launch/run.cjs`, and the command that a person types.
  *
  * @param seeds how many random seeds of lives
  */
@@ -30,7 +30,7 @@ export function unitsOf(part, { seeds }) {
     case "canary":
       return [npm("mutants", CANARY, [MUTANTS, CANARY])];
     case "tests":
-      return [{ name: "npm test", args: ["scripts/test.mjs"], command: "npm test" }];
+      return [{ args: ["scripts/test.mjs"], command: "npm test" }];
     case "stories":
       return chunks(globSync("packages/testkit/src/stories/**/*.test.ts").toSorted(), STORIES_AT_ONCE).map((files) =>
         npm("test:stories", files.join(" "), ["scripts/test.mjs", "--stories", ...files]),
@@ -60,7 +60,7 @@ export function unitsOf(part, { seeds }) {
 
 function npm(script, words, args) {
   const command = `npm run ${script} -- ${words}`;
-  return { name: command, args, command };
+  return { args, command };
 }
 
 function livesOf(seed) {

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { readSlice } from "../adapters/slice.ts";
+import { readSlice } from "../slice.ts";
 import { play, type Outcome } from "./adapters/play.ts";
 import { readIndependent, writeNoticed } from "./independent/adapters/lists.ts";
 import { readCovering, search } from "./independent/adapters/search.ts";
@@ -9,13 +9,13 @@ import { mutants } from "./index.ts";
 import { coverageLines, faultLines, witnessesOf } from "./list.ts";
 import type { Mutant } from "./mutant.ts";
 
-const HELP = `npm run mutants -- [NAME...] [--file PATH]... [--slice I/N|auto] [--list] [-o json]
+const HELP = `npm run mutants -- [NAME...] [--file PATH]... [--slice I/N] [--list] [-o json]
 npm run mutants -- --search [NAME...]
 
 Plants faults into the product, one after the other, and plays what must notice each: simulated lives, or tests.
 Without arguments all are played. Names, --file and --slice may be combined: what any of them chooses is played.
 --file PATH, as often as wanted, chooses the faults that edit this file, for example packages/operator/src/decide.ts.
---slice I/N chooses every N-th; auto chooses a twelfth, which one depends on the commit.
+--slice I/N chooses every N-th, from the I-th.
 --list prints the chosen faults with what must notice each; without a choice also the checks of effects, and what each incident is planted as.
 --search looks for a test that notices an independent fault, among all that run the faulted text, and writes it into the list.
 Exit code 1 when one was not noticed.
@@ -59,8 +59,8 @@ function chosen(): readonly Mutant[] {
   const unknown = positionals.find((name) => !known.some((mutant) => mutant.name === name));
   if (unknown !== undefined) fail(`there is no fault "${unknown}"; --list names them`);
   const all = known.filter(({ tests }) => tests?.length !== 0);
-  const slice = values.slice === undefined ? undefined : readSlice(values.slice, 12);
-  if (values.slice !== undefined && slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, or auto, not "${values.slice}"`);
+  const slice = values.slice === undefined ? undefined : readSlice(values.slice);
+  if (values.slice !== undefined && slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, not "${values.slice}"`);
   if (slice !== undefined) process.stderr.write(`slice ${slice.index}/${slice.count}\n`);
   if (isAll) return all;
   const files = values.file.map((path) => path.replace(/^packages\//, ""));

@@ -7,19 +7,19 @@ import { mutants } from "../mutants/index.ts";
 import type { Mutant } from "../mutants/mutant.ts";
 import { plantMutant } from "../mutants/plant.ts";
 import { compiledOnce } from "./compiled.ts";
-import { readSlice } from "../adapters/slice.ts";
+import { readSlice } from "../slice.ts";
 import type { TroubleKind } from "./troubles.ts";
 import { createReport, joinReports, tellLife, type Report } from "./report.ts";
 import type { RunResult } from "./run-result.ts";
 import type { RunOptions } from "./run.ts";
 import type { Workload } from "./workload.ts";
 
-const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--compare-recorded] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N|auto] [--until-violation] [--json]
+const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--compare-recorded] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N] [--until-violation] [--json]
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
 --compare-recorded plays lives without any fault, of all workloads unless one is named, and compares what each machine gets with what an earlier release did.
 --trouble rotate goes round over the workloads and over all troubles, N lives in all, and tells of each how it is played again alone.
---slice I/N plays every N-th of either, from the I-th; auto a third, which one depends on the commit.
+--slice I/N plays every N-th of either, from the I-th.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
 `;
@@ -136,8 +136,8 @@ async function playRotation(
 
 function isInSlice(): (options: RunOptions, position: number) => boolean {
   const text = values.slice ?? "0/1";
-  const slice = readSlice(text, 3);
-  if (slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, or auto, not "${text}"`);
+  const slice = readSlice(text);
+  if (slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, not "${text}"`);
   return (_options, position) => position % slice.count === slice.index;
 }
 
