@@ -1,11 +1,12 @@
 // Genuine parts: kube-apiserver, etcd, kubectl and others, built once from pinned Go modules into a cache folder (hack/tools).
 // A real test declares in its first line which of them it needs, and finds these alone in the folder TALOS_OPERATOR_TOOLS.
 // Plain JavaScript for Node 20: the gate asks for parts before anything is installed.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { start } from "./children.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -75,7 +76,7 @@ function notCurrent(names) {
 
 function build(names) {
   return new Promise((resolve, reject) => {
-    const child = spawn("bash", [join(root, "hack/tools/build.sh"), ...names], {
+    const child = start("bash", [join(root, "hack/tools/build.sh"), ...names], {
       stdio: ["ignore", 2, 2],
       env: { ...process.env, BIN: toolsFolder },
     });

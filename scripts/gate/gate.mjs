@@ -1,10 +1,11 @@
 // Everything that must hold before a change lands: `.ci/run`. Prints what each stage took and what is left to `npm run night`.
 // Plain JavaScript for Node 20: the clone that it stands in is a fresh one, and README's commands install what is needed.
 // At most two processes compute at once, and none beside a genuine server.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { endAtSignals, start } from "../children.mjs";
 import { ensureParts, partsOfAll } from "../parts.mjs";
 import { rememberPassed } from "./passed.mjs";
 import { playCommand, readmeCommands } from "./readme.mjs";
@@ -20,18 +21,27 @@ const CRASH_PARTS = 6;
 const FAULT_PARTS = 20;
 const SIMULATE = ["--max-semi-space-size=64", "packages/testkit/src/simulate/main.ts"];
 
+/** Bounds a run that hangs. It is no measure: a run that works comes near it on no machine. */
+const RUN_MS = 10_800_000;
+
 const times = [];
 const began = Date.now();
+let current = "";
 const secondsSince = (at) => Math.round((Date.now() - at) / 1000);
 
 async function stage(name, ...works) {
   const at = Date.now();
+  current = name;
   process.stdout.write(`\n=== ${name}\n`);
-  const outcomes = await Promise.allSettled(works.map((work) => work()));
+  const outcomes = await Promise.allSettled(works.map(async (work) => work()));
   times.push(`${String(secondsSince(at)).padStart(5)} s  ${name}`);
   const failed = outcomes.find(({ status }) => status === "rejected");
   if (failed === undefined) return;
-  process.stdout.write(`${times.join("\n")}\n\n=== ${name} FAILED after ${secondsSince(at)} s: ${failed.reason.message}\n`);
+  fail(`${name} FAILED after ${secondsSince(at)} s: ${failed.reason.message}`);
+}
+
+function fail(message) {
+  process.stdout.write(`${times.join("\n")}\n\n=== ${message}\n`);
   process.exit(1);
 }
 
@@ -39,7 +49,7 @@ async function stage(name, ...works) {
 function script(...args) {
   return () =>
     new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, ["scripts/launch/run.cjs", ...args], { stdio: ["ignore", "inherit", "inherit"] });
+      const child = start(process.execPath, ["scripts/launch/run.cjs", ...args], { stdio: ["ignore", "inherit", "inherit"] });
       child.on("error", reject);
       child.on("close", (code, signal) =>
         code === 0 ? resolve() : reject(new Error(`${args.slice(0, 3).join(" ")} ended with ${signal ?? `exit code ${code}`}`)),
@@ -64,11 +74,14 @@ function planned() {
   return JSON.parse(stdout);
 }
 
-const [start, test] = readmeCommands();
+const [demo, test] = readmeCommands();
+endAtSignals(20_000);
+setTimeout(() => fail(`${current} FAILED: the run goes on for ${RUN_MS / 60_000} minutes`), RUN_MS).unref();
+
 // Parts are built while the demo waits for machines and npm for its registry.
 await stage(
-  `README: ${start.split("#")[0].trim()}, and genuine parts`,
-  () => playCommand(start),
+  `README: ${demo.split("#")[0].trim()}, and genuine parts`,
+  () => playCommand(demo),
   () => ensureParts(partsOfAll(SMOKE)),
 );
 await stage("README: npm test", () => playCommand(test));

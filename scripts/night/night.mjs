@@ -1,9 +1,10 @@
 // `npm run night [-- PART...] [--minutes N] [--seeds N] [--fresh]` runs everything that the gate leaves out, and reports it.
 // A run goes on where the last one of the same commit stopped. The report is hack/results/night.json and night.txt, with what each failed unit printed.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { endAtSignals, start } from "../children.mjs";
 import { PARTS, unitsOf } from "./units.mjs";
 
 process.chdir(resolve(import.meta.dirname, "../.."));
@@ -46,6 +47,7 @@ const report = values.fresh ? undefined : readReport();
 const units = report?.commit === commit ? report.units : [];
 plan();
 
+endAtSignals(20_000);
 const began = Date.now();
 const isTimeUp = () => Date.now() - began > minutes * 60_000;
 let stopped = false;
@@ -74,7 +76,7 @@ function plan() {
 
 function play(unit) {
   const at = Date.now();
-  const child = spawn(process.execPath, ["scripts/launch/run.cjs", ...unit.args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = start(process.execPath, ["scripts/launch/run.cjs", ...unit.args], { stdio: ["ignore", "pipe", "pipe"] });
   const printed = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => printed.push(chunk));
   return new Promise((done) => {
