@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { endAtSignals, start } from "../children.mjs";
 import { ensureParts, partsOfAll } from "../parts.mjs";
-import { rememberPassed } from "./passed.mjs";
+import { cleanCommit, rememberPassed } from "./passed.mjs";
 import { playCommand, readmeCommands } from "./readme.mjs";
 import { SMOKE } from "./smoke.mjs";
 
@@ -74,6 +74,7 @@ function planned() {
   return JSON.parse(stdout);
 }
 
+const begun = cleanCommit();
 const [demo, test] = readmeCommands();
 endAtSignals(20_000);
 setTimeout(() => fail(`${current} FAILED: the run goes on for ${RUN_MS / 60_000} minutes`), RUN_MS).unref();
@@ -126,7 +127,7 @@ await stage(
   script("scripts/test-real.mjs", ...SMOKE, ...real),
 );
 
-rememberPassed();
+rememberPassed(begun);
 process.stdout.write(
   `\n=== all stages passed in ${secondsSince(began)} s\n${times.join("\n")}\n` +
     `Left to npm run night: ${storiesLeft} files of stories, ${realLeft} real test files, the other crash plans and planted faults, lives from random seeds.\n`,
