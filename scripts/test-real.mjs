@@ -1,11 +1,16 @@
 // `npm run test:real [-- FILE...]` runs real tests: our client against a genuine kube-apiserver, genuine kubectl, helm and talosctl against our servers.
 // Builds the parts that the files declare (scripts/parts.mjs). --build-only builds them and runs nothing.
 import { globSync, rmSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import { endAtSignals, signalGroup, start } from "./children.mjs";
 import { ensureParts, linkParts, partsOf, partsOfAll } from "./parts.mjs";
 
 const asked = process.argv.slice(2).filter((word) => word !== "--build-only");
-const files = asked.length > 0 ? asked : globSync("{test,packages/*/src}/**/*.real-test.ts").toSorted();
+const root = resolve(import.meta.dirname, "..");
+process.chdir(root);
+// As they are called here, however they were typed: what runs alone is told by its folder.
+const given = asked.map((file) => relative(root, resolve(root, file)));
+const files = given.length > 0 ? given : globSync("{test,packages/*/src}/**/*.real-test.ts").toSorted();
 endAtSignals(10_000);
 let parts;
 try {

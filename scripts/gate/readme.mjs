@@ -65,9 +65,9 @@ function play(command, env) {
     let tooLate = setTimeout(() => fail(`"${command}" takes longer than ${COMMAND_MS / 60_000} minutes.`), COMMAND_MS);
     const hear = (stream) => (chunk) => {
       stream.write(chunk);
-      if (!staysUntilStopped || isStopped) return;
+      if (!staysUntilStopped) return;
       printed += chunk;
-      if (!READY.test(printed)) return;
+      if (isStopped || !READY.test(printed)) return;
       isStopped = true;
       clearTimeout(tooLate);
       tooLate = setTimeout(() => fail(`"${command}" goes on for ${STOP_MS / 1000} s after Ctrl-C.`), STOP_MS);
