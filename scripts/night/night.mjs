@@ -68,7 +68,10 @@ function plan() {
 
 function play(unit) {
   const at = Date.now();
-  const child = start(process.execPath, ["scripts/launch/run.cjs", ...unit.args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = start(process.execPath, ["scripts/launch/run.cjs", ...unit.args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, CI: "true" },
+  });
   const printed = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => printed.push(chunk));
   return new Promise((done) => {
