@@ -1,19 +1,23 @@
 // Genuine parts: kube-apiserver, etcd, kubectl and others, built once from pinned Go modules into a cache folder (hack/tools).
 // A real test declares in its first line which of them it needs, and finds these alone in the folder TALOS_OPERATOR_TOOLS.
 // Plain JavaScript for Node 20: the gate asks for parts before anything is installed.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { start } from "./children.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
+/** A folder that a variable names, as a path that links may hold; undefined also where the variable is empty. */
+const folderIn = (name) => (process.env[name] ? resolve(process.env[name]) : undefined);
+
 /** The folder of everything that is kept between runs. */
-export const cacheFolder = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "talos-operator");
+export const cacheFolder = join(folderIn("XDG_CACHE_HOME") ?? join(homedir(), ".cache"), "talos-operator");
 
 /** Where parts are built. */
-const toolsFolder = process.env.TALOS_OPERATOR_TOOLS ?? join(cacheFolder, "tools");
+const toolsFolder = folderIn("TALOS_OPERATOR_TOOLS") ?? join(cacheFolder, "tools");
 
 /** What envtest's folder holds; it serves in place of ours. */
 const ASSETS = ["etcd", "kube-apiserver", "kubectl"];
@@ -37,7 +41,7 @@ export function partsOfAll(files) {
  * @throws when one cannot be built, with a sentence that says what to do
  */
 export async function ensureParts(names) {
-  const assets = process.env.KUBEBUILDER_ASSETS;
+  const assets = folderIn("KUBEBUILDER_ASSETS");
   const given = assets === undefined ? [] : ASSETS.filter((name) => names.includes(name));
   const absent = given.filter((name) => !existsSync(join(assets, name)));
   if (absent.length > 0)
@@ -74,14 +78,12 @@ function notCurrent(names) {
 }
 
 function build(names) {
-  return new Promise((resolve, reject) => {
-    const child = spawn("bash", [join(root, "hack/tools/build.sh"), ...names], {
+  return new Promise((done, reject) => {
+    const child = start("bash", [join(root, "hack/tools/build.sh"), ...names], {
       stdio: ["ignore", 2, 2],
       env: { ...process.env, BIN: toolsFolder },
     });
     child.on("error", reject);
-    child.on("close", (code) =>
-      code === 0 ? resolve() : reject(new Error("A genuine part could not be built; the lines above say why.")),
-    );
+    child.on("close", (code) => (code === 0 ? done() : reject(new Error("A genuine part could not be built; the lines above say why."))));
   });
 }

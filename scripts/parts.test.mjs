@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { after, describe, it } from "node:test";
 import { linkParts, partsOf, partsOfAll } from "./parts.mjs";
 
 const folder = mkdtempSync(join(tmpdir(), "parts-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
+const script = join(import.meta.dirname, "../hack/tools/build.sh");
+
 /** Commands that building needs beside Go. */
-const tools = ["bash", "cat", "chmod", "cut", "dirname", "grep", "mkdir", "mv", "nproc", "sha256sum", "stat"];
+const tools = ["bash", "cat", "chmod", "cut", "dirname", "grep", "mkdir", "mv", "nproc", "rm", "sha256sum", "stat"];
 const bin = folderWith("bin", []);
 for (const name of tools) symlinkSync(spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim(), join(bin, name));
 
@@ -66,6 +68,35 @@ describe("genuine parts", () => {
     assert.deepEqual([absent.status, /lacks etcd, kube-apiserver, kubectl:/.test(absent.stderr)], [1, true]);
   });
 
+  it("a variable that is empty names no folder, and a relative one is told as a path that links may hold", () => {
+    const names = ["etcd", "kubectl"];
+    const env = { hasGo: false, KUBEBUILDER_ASSETS: "", XDG_CACHE_HOME: "", TALOS_OPERATOR_TOOLS: "" };
+    const { stderr } = ensure(names, env);
+    assert.ok(stderr.includes(`missing in ${join(folder, ".cache/talos-operator/tools")}: etcd, kubectl;`), stderr);
+    const assets = folderWith("relative", names);
+    const { stdout } = ensure(names, { hasGo: false, KUBEBUILDER_ASSETS: relative(process.cwd(), assets) });
+    assert.deepEqual(
+      JSON.parse(stdout),
+      names.map((name) => [name, join(assets, name)]),
+    );
+  });
+
+  it("are built by two at once, each for itself", async () => {
+    const slow = folderWith("slow", []);
+    // Neither is ready before the other has begun.
+    const text = `#!${join(bin, "bash")}
+if [ "$1" = version ]; then echo "go version of a test"; exit; fi
+while [ "$1" != -o ]; do shift; done
+echo "a program" > "$2"; chmod +x "$2"; echo >> ${join(slow, "begun")}
+until [ "$(grep -c "" ${join(slow, "begun")})" = 2 ]; do :; done
+`;
+    writeFileSync(join(slow, "go"), text, { mode: 0o755 });
+    const env = { PATH: `${slow}:${bin}`, BIN: folderWith("two", []) };
+    const build = () => new Promise((done) => spawn("bash", [script, "etcd"], { env, stdio: "ignore" }).on("close", done));
+    assert.deepEqual(await Promise.all([build(), build()]), [0, 0]);
+    assert.deepEqual(readdirSync(env.BIN).toSorted(), [".stamp", "etcd"]);
+  });
+
   it("that are missing without Go are named in one sentence", () => {
     const { status, stderr } = ensure(["etcd", "helm"], { hasGo: false, TALOS_OPERATOR_TOOLS: folderWith("empty", []) });
     assert.equal(status, 1);
@@ -95,7 +126,7 @@ describe("genuine parts", () => {
     const files = globSync("{test,packages/*/src}/**/*.real-test.ts", { cwd: join(import.meta.dirname, "..") });
     assert.ok(files.length > 40);
     const names = partsOfAll(files);
-    const check = spawnSync("bash", [join(import.meta.dirname, "../hack/tools/build.sh"), "--check", ...names], {
+    const check = spawnSync("bash", [script, "--check", ...names], {
       env: { ...process.env, BIN: folderWith("none", []) },
       encoding: "utf8",
     });

@@ -1,6 +1,6 @@
 // Which tests reach which changed files: by the imports between them. `npm run check` and the gate choose by it.
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, realpathSync } from "node:fs";
+import { globSync, realpathSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { build } from "esbuild";
 
@@ -12,10 +12,16 @@ export function git(...args) {
   return status === 0 ? stdout.split("\n").filter((line) => line !== "") : undefined;
 }
 
-/** Files that differ from a commit, as they are in the working tree; deleted ones are left out. */
+/** Files that differ from a commit, as they are in the working tree: those that it has not any more too, since their package changed with them. */
 export function changedSince(commit) {
-  const files = [...(git("diff", "--name-only", commit) ?? []), ...(git("ls-files", "--others", "--exclude-standard") ?? [])];
-  return new Set(files.filter((file) => existsSync(resolve(root, file))));
+  // Without -z git writes names that are not plain ASCII in its own way.
+  const names = (...args) =>
+    git(...args, "-z")
+      ?.flatMap((line) => line.split("\0"))
+      .filter((name) => name !== "");
+  const differ = names("diff", "--name-only", "--no-renames", commit);
+  if (differ === undefined) throw new Error(`git cannot tell what differs from ${commit}`);
+  return new Set([...differ, ...(names("ls-files", "--others", "--exclude-standard") ?? [])]);
 }
 
 /** Every test that needs only Node, stories included. */

@@ -1,11 +1,17 @@
 // `npm run test:real [-- FILE...]` runs real tests: our client against a genuine kube-apiserver, genuine kubectl, helm and talosctl against our servers.
 // Builds the parts that the files declare (scripts/parts.mjs). --build-only builds them and runs nothing.
-import { spawn } from "node:child_process";
 import { globSync, rmSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { endAtSignals, signalGroup, start } from "./children.mjs";
 import { ensureParts, linkParts, partsOf, partsOfAll } from "./parts.mjs";
 
 const asked = process.argv.slice(2).filter((word) => word !== "--build-only");
-const files = asked.length > 0 ? asked : globSync("{test,packages/*/src}/**/*.real-test.ts").toSorted();
+const root = resolve(import.meta.dirname, "..");
+process.chdir(root);
+// As they are called here, however they were typed: what runs alone is told by its folder.
+const given = asked.map((file) => relative(root, resolve(root, file)));
+const files = given.length > 0 ? given : globSync("{test,packages/*/src}/**/*.real-test.ts").toSorted();
+endAtSignals(10_000);
 let parts;
 try {
   parts = await ensureParts(partsOfAll(files));
@@ -15,18 +21,26 @@ try {
 }
 if (process.argv.includes("--build-only")) process.exit(0);
 
+/** Bounds a file that hangs. It is no measure. */
+const FILE_MS = 3_600_000;
+
 /** Runs one file in a process of its own, and prints what it said when it is over. */
 function play(file) {
   const began = Date.now();
   const folder = linkParts(file, parts);
-  const child = spawn(process.execPath, ["--test", "--test-timeout=1200000", "--test-force-exit", "--test-reporter=spec", file], {
+  const child = start(process.execPath, ["--test", "--test-timeout=1200000", "--test-force-exit", "--test-reporter=spec", file], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, TALOS_OPERATOR_TOOLS: folder },
   });
+  // A test that loops without waiting hears no limit of the runner, and servers of a test that failed would compute beside the next file.
+  const killAll = () => signalGroup(child.pid, "SIGKILL");
+  const tooLate = setTimeout(killAll, FILE_MS);
+  child.on("exit", killAll);
   const printed = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => printed.push(chunk));
   return new Promise((resolve) => {
     child.on("close", (code) => {
+      clearTimeout(tooLate);
       rmSync(folder, { recursive: true });
       process.stdout.write(`\n--- ${file}\n`);
       process.stdout.write(Buffer.concat(printed));

@@ -9,6 +9,12 @@ import { pathToFileURL } from "node:url";
 /** Loading the sources costs a process up to half a second: a process for each file would spend a third of all time on that. */
 const PROCESSES = 24;
 
+/**
+ * Node leaves a core idle by default, which on two cores means one process after another; and some files wait for sockets more than they compute.
+ * Gate and night, which share a machine with others, compute two things at once at most.
+ */
+const AT_ONCE = process.env.CI ? 2 : availableParallelism() + 1;
+
 const STORIES = "packages/testkit/src/stories/";
 
 const given = process.argv.slice(2);
@@ -41,8 +47,7 @@ const result = spawnSync(
   [
     "--test",
     `--import=${new URL("untracked-promises.mjs", import.meta.url)}`,
-    // Node leaves a core idle by default, which on two cores means one process after another; and some files wait for sockets more than they compute.
-    `--test-concurrency=${availableParallelism() + 1}`,
+    `--test-concurrency=${AT_ONCE}`,
     `--test-reporter=${process.env.TEST_REPORTER ?? "spec"}`,
     "--test-reporter-destination=stdout",
     ...(asked.length > 0 ? asked : dealt(files)),

@@ -1,12 +1,13 @@
 // Everything that must hold before a change lands: `.ci/run`. Prints what each stage took and what is left to `npm run night`.
 // Plain JavaScript for Node 20: the clone that it stands in is a fresh one, and README's commands install what is needed.
 // At most two processes compute at once, and none beside a genuine server.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { endAtSignals, start } from "../children.mjs";
 import { ensureParts, partsOfAll } from "../parts.mjs";
-import { rememberPassed } from "./passed.mjs";
+import { cleanCommit, rememberPassed } from "./passed.mjs";
 import { playCommand, readmeCommands } from "./readme.mjs";
 import { SMOKE } from "./smoke.mjs";
 
@@ -20,18 +21,26 @@ const CRASH_PARTS = 6;
 const FAULT_PARTS = 20;
 const SIMULATE = ["--max-semi-space-size=64", "packages/testkit/src/simulate/main.ts"];
 
+/** Bounds a run that hangs. It is no measure: a run that works comes near it on no machine. */
+const RUN_MS = 10_800_000;
+
 const times = [];
 const began = Date.now();
+let current = "";
 const secondsSince = (at) => Math.round((Date.now() - at) / 1000);
 
 async function stage(name, ...works) {
   const at = Date.now();
+  current = name;
   process.stdout.write(`\n=== ${name}\n`);
-  const outcomes = await Promise.allSettled(works.map((work) => work()));
+  const outcomes = await Promise.allSettled(works.map(async (work) => work()));
   times.push(`${String(secondsSince(at)).padStart(5)} s  ${name}`);
-  const failed = outcomes.find(({ status }) => status === "rejected");
-  if (failed === undefined) return;
-  process.stdout.write(`${times.join("\n")}\n\n=== ${name} FAILED after ${secondsSince(at)} s: ${failed.reason.message}\n`);
+  const reasons = outcomes.flatMap(({ reason }) => reason?.message ?? []);
+  if (reasons.length > 0) fail(`${name} FAILED after ${secondsSince(at)} s: ${reasons.join("; ")}`);
+}
+
+function fail(message) {
+  process.stdout.write(`${times.join("\n")}\n\n=== ${message}\n`);
   process.exit(1);
 }
 
@@ -39,7 +48,7 @@ async function stage(name, ...works) {
 function script(...args) {
   return () =>
     new Promise((resolve, reject) => {
-      const child = spawn(process.execPath, ["scripts/launch/run.cjs", ...args], { stdio: ["ignore", "inherit", "inherit"] });
+      const child = start(process.execPath, ["scripts/launch/run.cjs", ...args], { stdio: ["ignore", "inherit", "inherit"] });
       child.on("error", reject);
       child.on("close", (code, signal) =>
         code === 0 ? resolve() : reject(new Error(`${args.slice(0, 3).join(" ")} ended with ${signal ?? `exit code ${code}`}`)),
@@ -53,7 +62,9 @@ function assertNothingChanged() {
   throw new Error('generated files are not current: run "npm run generate" and commit');
 }
 
-const gitStatus = () => spawnSync("git", ["status", "--porcelain"], { encoding: "utf8" }).stdout;
+/** Which files are changed, and how: a run on a tree with changes sees those that it makes too. */
+const gitStatus = () =>
+  [["status", "--porcelain"], ["diff"]].map((words) => spawnSync("git", words, { encoding: "utf8", maxBuffer: 2 ** 28 }).stdout).join("");
 
 function planned() {
   const { status, stdout } = spawnSync(process.execPath, ["scripts/launch/run.cjs", "scripts/gate/plan.mjs"], {
@@ -64,11 +75,15 @@ function planned() {
   return JSON.parse(stdout);
 }
 
-const [start, test] = readmeCommands();
+const begun = cleanCommit();
+const [demo, test] = readmeCommands();
+endAtSignals(20_000);
+setTimeout(() => fail(`${current} FAILED: the run goes on for ${RUN_MS / 60_000} minutes`), RUN_MS).unref();
+
 // Parts are built while the demo waits for machines and npm for its registry.
 await stage(
-  `README: ${start.split("#")[0].trim()}, and genuine parts`,
-  () => playCommand(start),
+  `README: ${demo.split("#")[0].trim()}, and genuine parts`,
+  () => playCommand(demo),
   () => ensureParts(partsOfAll(SMOKE)),
 );
 await stage("README: npm test", () => playCommand(test));
@@ -76,6 +91,8 @@ await stage("README: npm test", () => playCommand(test));
 const before = gitStatus();
 const { base, turn, changed, stories, storiesLeft, workloads, real, realLeft, parts, faulted } = planned();
 process.stdout.write(`\n${changed} files differ from ${base.slice(0, 12)}\n`);
+// Before what takes long: without Go one of them may be missing for good.
+await stage("further genuine parts", () => ensureParts(parts));
 await stage("lint and types", script("scripts/lint.mjs"), script("node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json"));
 await stage("generated files", async () => {
   await script("scripts/generate.mjs")();
@@ -107,13 +124,12 @@ await stage(
     ...faulted.flatMap((file) => ["--file", file]),
   ),
 );
-await stage("further genuine parts", () => ensureParts(parts));
 await stage(
   `real tests: ${SMOKE.length} of every landing, ${real.length} of what changed`,
   script("scripts/test-real.mjs", ...SMOKE, ...real),
 );
 
-rememberPassed();
+rememberPassed(begun);
 process.stdout.write(
   `\n=== all stages passed in ${secondsSince(began)} s\n${times.join("\n")}\n` +
     `Left to npm run night: ${storiesLeft} files of stories, ${realLeft} real test files, the other crash plans and planted faults, lives from random seeds.\n`,

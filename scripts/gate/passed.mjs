@@ -3,29 +3,31 @@ import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cacheFolder } from "../parts.mjs";
+import { baseOf } from "./choose.mjs";
 
 const file = join(cacheFolder, "gate", "passed");
-
-/** How far back the gate looks where it has not passed yet. */
-const COMMITS = 20;
 
 function git(...args) {
   const { status, stdout } = spawnSync("git", args, { encoding: "utf8" });
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** The newest ancestor on which the gate passed, else the commit of 20 commits ago, else the first one. */
+/** Since when things are new, as git names it. */
 export function diffBase() {
-  const passed = new Set(read());
   const ancestors = (git("rev-list", "--first-parent", "-n", "2000", "HEAD") ?? "").split("\n").slice(1);
-  return ancestors.find((commit) => passed.has(commit)) ?? ancestors[COMMITS - 1] ?? ancestors.at(-1) ?? "HEAD";
+  return baseOf(ancestors, new Set(read()));
 }
 
-/** Nothing is remembered of a working tree with changes: it is no commit. */
-export function rememberPassed() {
-  if (git("status", "--porcelain") !== "") return;
+/** The commit that the working tree is. Undefined: it has changes, so it is none. */
+export function cleanCommit() {
+  return git("status", "--porcelain") === "" ? git("rev-parse", "HEAD") : undefined;
+}
+
+/** @param begun `cleanCommit` when the gate began: nothing is remembered of what changed under it, or was no commit */
+export function rememberPassed(begun) {
+  if (begun === undefined || cleanCommit() !== begun) return;
   mkdirSync(join(cacheFolder, "gate"), { recursive: true });
-  appendFileSync(file, `${git("rev-parse", "HEAD")}\n`);
+  appendFileSync(file, `${begun}\n`);
 }
 
 function read() {

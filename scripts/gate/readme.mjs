@@ -1,10 +1,11 @@
 // What a person does first: types the commands of README.md, as they stand there, in a shell with an empty HOME.
 // Plain JavaScript for Node 20: nothing is installed yet. A command that stays is ended by Ctrl-C, as a terminal does, once it is Ready.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { signalGroup, start } from "../children.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 /** Bounds a command that hangs, the installation included. */
@@ -54,7 +55,7 @@ function environment(home) {
 function play(command, env) {
   const staysUntilStopped = command.startsWith("npm start");
   return new Promise((resolve, reject) => {
-    const child = spawn("sh", ["-c", command], { cwd: root, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const child = start("sh", ["-c", command], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     let printed = "";
     let isStopped = false;
     const fail = (message) => {
@@ -64,9 +65,9 @@ function play(command, env) {
     let tooLate = setTimeout(() => fail(`"${command}" takes longer than ${COMMAND_MS / 60_000} minutes.`), COMMAND_MS);
     const hear = (stream) => (chunk) => {
       stream.write(chunk);
-      if (!staysUntilStopped || isStopped) return;
+      if (!staysUntilStopped) return;
       printed += chunk;
-      if (!READY.test(printed)) return;
+      if (isStopped || !READY.test(printed)) return;
       isStopped = true;
       clearTimeout(tooLate);
       tooLate = setTimeout(() => fail(`"${command}" goes on for ${STOP_MS / 1000} s after Ctrl-C.`), STOP_MS);
@@ -87,15 +88,4 @@ function play(command, env) {
       resolve();
     });
   });
-}
-
-/** Whether a process of the group was there. */
-function signalGroup(group, signal) {
-  try {
-    process.kill(-group, signal);
-    return true;
-  } catch (error) {
-    if (error.code === "ESRCH") return false;
-    throw error;
-  }
 }

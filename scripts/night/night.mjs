@@ -1,9 +1,11 @@
 // `npm run night [-- PART...] [--minutes N] [--seeds N] [--fresh]` runs everything that the gate leaves out, and reports it.
 // A run goes on where the last one of the same commit stopped. The report is hack/results/night.json and night.txt, with what each failed unit printed.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { endAtSignals, start } from "../children.mjs";
+import { seedsKnown, unitsKept, unitsToPlay } from "./resume.mjs";
 import { PARTS, unitsOf } from "./units.mjs";
 
 process.chdir(resolve(import.meta.dirname, "../.."));
@@ -13,23 +15,15 @@ const HELP = `npm run night -- [PART...] [--minutes N] [--seeds N] [--fresh]
 Parts: ${PARTS.join(", ")}; all of them by default.
 --minutes N begins nothing new after N minutes; the same command goes on where it stopped, as long as the commit is the same.
 --seeds N   so many random seeds of lives (default 20).
---fresh     forgets what this commit passed already.
-Exit code 1 when a unit failed, 3 when time was up first.
+--fresh     forgets what the chosen parts came to on this commit.
+Exit code 1 when a unit of the chosen parts failed, 2 when nothing could be judged, 3 when time was up first.
 `;
 
 const RESULTS = "hack/results";
 /** Seeds that failed once; the gate plays them in each landing. */
 const KNOWN_SEEDS = "scripts/gate/known-seeds.json";
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    minutes: { type: "string" },
-    seeds: { type: "string", default: "20" },
-    fresh: { type: "boolean", default: false },
-    help: { type: "boolean", default: false },
-  },
-});
+const { values, positionals } = asked();
 if (values.help) {
   process.stdout.write(HELP);
   process.exit(0);
@@ -42,14 +36,14 @@ const seeds = number("seeds");
 
 const commit = spawnSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" }).stdout.trim();
 mkdirSync(`${RESULTS}/night`, { recursive: true });
-const report = values.fresh ? undefined : readReport();
-const units = report?.commit === commit ? report.units : [];
+const units = unitsKept(readReport(), { commit, parts, fresh: values.fresh });
 plan();
 
+endAtSignals(20_000);
 const began = Date.now();
 const isTimeUp = () => Date.now() - began > minutes * 60_000;
 let stopped = false;
-for (const unit of units.filter(({ part, verdict }) => parts.includes(part) && verdict === undefined)) {
+for (const unit of unitsToPlay(units, parts)) {
   if (isTimeUp()) {
     stopped = true;
     break;
@@ -63,7 +57,7 @@ for (const unit of units.filter(({ part, verdict }) => parts.includes(part) && v
 }
 writeReport();
 process.stdout.write(readFileSync(`${RESULTS}/night.txt`, "utf8"));
-process.exitCode = units.some(({ verdict }) => verdict === "failed") ? 1 : stopped ? 3 : 0;
+process.exitCode = units.some(({ part, verdict }) => parts.includes(part) && verdict === "failed") ? 1 : stopped ? 3 : 0;
 
 /** Units of parts that this commit has not begun yet. Seeds are drawn here, once, so that a run that goes on plays the same ones. */
 function plan() {
@@ -74,7 +68,10 @@ function plan() {
 
 function play(unit) {
   const at = Date.now();
-  const child = spawn(process.execPath, ["scripts/launch/run.cjs", ...unit.args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = start(process.execPath, ["scripts/launch/run.cjs", ...unit.args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, CI: "true" },
+  });
   const printed = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => printed.push(chunk));
   return new Promise((done) => {
@@ -86,7 +83,7 @@ function play(unit) {
       const text = Buffer.concat(printed).toString();
       unit.detail = text.trimEnd().split("\n").at(-1) ?? "";
       if (code !== 0) {
-        unit.printed = `${RESULTS}/night/${units.indexOf(unit)}.log`;
+        unit.printed = `${RESULTS}/night/${unit.part}-${units.filter(({ part }) => part === unit.part).indexOf(unit)}.log`;
         writeFileSync(unit.printed, text);
       }
       if (unit.seed !== undefined) rememberSeed(unit);
@@ -99,7 +96,7 @@ function rememberSeed({ seed, command, verdict }) {
   const line = { seed, commit, command, verdict };
   appendFileSync(`${RESULTS}/seeds.jsonl`, `${JSON.stringify(line)}\n`);
   if (verdict === "passed") return;
-  const known = [...JSON.parse(readFileSync(KNOWN_SEEDS, "utf8")), line];
+  const known = seedsKnown(JSON.parse(readFileSync(KNOWN_SEEDS, "utf8")), line);
   writeFileSync(KNOWN_SEEDS, `${JSON.stringify(known, undefined, 2)}\n`);
   process.stdout.write(`seed ${seed} failed; ${KNOWN_SEEDS} names it now: commit it with the fix\n`);
 }
@@ -118,6 +115,22 @@ function writeReport() {
     .filter(({ verdict }) => verdict === "failed")
     .map(({ command, detail, printed }) => `FAILED ${command}\n       ${detail}\n       ${printed}`);
   writeFileSync(`${RESULTS}/night.txt`, `${[`night of ${commit}`, ...rows, ...failures].join("\n")}\n`);
+}
+
+function asked() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        minutes: { type: "string" },
+        seeds: { type: "string", default: "20" },
+        fresh: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    return fail(error.message);
+  }
 }
 
 function readReport() {

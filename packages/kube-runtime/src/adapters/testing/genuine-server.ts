@@ -43,7 +43,7 @@ export async function startGenuineServer(): Promise<GenuineServer> {
   function start(): ChildProcess {
     const [program = "", ...rest] = command;
     const output = openSync(join(folder, "kube-apiserver.log"), "a");
-    const child = spawn(program, rest, { stdio: ["ignore", output, output], detached: true });
+    const child = spawn(program, rest, { stdio: ["ignore", output, output] });
     closeSync(output);
     child.unref();
     writeFileSync(pidFile, String(child.pid));
