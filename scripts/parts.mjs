@@ -37,10 +37,11 @@ export function partsOfAll(files) {
 /**
  * Builds what is not current.
  *
+ * @param compiles how many packages are compiled at once; default: as many as there are cores
  * @returns the path of each part by its name
  * @throws when one cannot be built, with a sentence that says what to do
  */
-export async function ensureParts(names) {
+export async function ensureParts(names, compiles) {
   const assets = folderIn("KUBEBUILDER_ASSETS");
   const given = assets === undefined ? [] : ASSETS.filter((name) => names.includes(name));
   const absent = given.filter((name) => !existsSync(join(assets, name)));
@@ -54,7 +55,7 @@ export async function ensureParts(names) {
         `Genuine parts are missing, and there is no Go to build them: install Go 1.26 or newer (missing in ${toolsFolder}: ${missing.join(", ")}; ${ASSETS.join(", ")} are also taken from KUBEBUILDER_ASSETS)`,
       );
     process.stderr.write(`Building ${missing.join(", ")} in ${toolsFolder} (once; the first build takes about ten minutes on two cores)\n`);
-    await build(missing);
+    await build(missing, compiles);
   }
   return new Map(names.map((name) => [name, join(given.includes(name) ? assets : toolsFolder, name)]));
 }
@@ -77,11 +78,11 @@ function notCurrent(names) {
   return stdout.split("\n").filter((name) => name !== "");
 }
 
-function build(names) {
+function build(names, compiles) {
   return new Promise((done, reject) => {
     const child = start("bash", [join(root, "hack/tools/build.sh"), ...names], {
       stdio: ["ignore", 2, 2],
-      env: { ...process.env, BIN: toolsFolder },
+      env: { ...process.env, BIN: toolsFolder, ...(compiles === undefined ? {} : { P: String(compiles) }) },
     });
     child.on("error", reject);
     child.on("close", (code) => (code === 0 ? done() : reject(new Error("A genuine part could not be built; the lines above say why."))));

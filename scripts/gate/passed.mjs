@@ -14,7 +14,7 @@ function git(...args) {
 
 /** Since when things are new, as git names it. */
 export function diffBase() {
-  const ancestors = (git("rev-list", "--first-parent", "-n", "2000", "HEAD") ?? "").split("\n").slice(1);
+  const ancestors = (git("rev-list", "-n", "2000", "HEAD") ?? "").split("\n").slice(1);
   return baseOf(ancestors, new Set(read()));
 }
 

@@ -11,17 +11,18 @@ import { allWorkloads } from "../workloads.mjs";
 /** Processor seconds of the stories that one run plays; two thirds for what the diff reaches. */
 const STORIES_CPU_S = 480;
 const REACHED_CPU_S = 320;
-/** A story that nobody recorded yet costs as much as the dearer ones. */
-const UNKNOWN_CPU_S = 12;
-/** Real test files beside the smoke. */
+/** A file that nobody recorded yet costs as much as the dearer ones. */
+const UNKNOWN_S = 12;
+/** Real test files beside the smoke, and seconds that they may take together. */
 const MOST_REAL = 4;
+const REAL_S = 240;
 /** Workloads whose crash plans are played, two beside one another. */
 const WORKLOADS = 4;
 /** Files whose planted faults are played. */
 const MOST_FAULTED = 30;
 
 const costs = JSON.parse(readFileSync(new URL("costs.json", import.meta.url), "utf8"));
-const costOf = (file) => costs[file] ?? UNKNOWN_CPU_S;
+const costOf = (file) => costs[file] ?? UNKNOWN_S;
 
 const commit = git("rev-parse", "HEAD")[0];
 const turn = Number.parseInt(commit.slice(0, 8), 16);
@@ -45,10 +46,10 @@ const rest = within(
 
 const packages = new Set([...changed].flatMap((file) => /^packages\/[^/]+\//.exec(file)?.[0] ?? []));
 const realFiles = rotated(globSync("{test,packages/*/src}/**/*.real-test.ts").toSorted()).filter((file) => !SMOKE.includes(file));
-const real = [
+const real = within(REAL_S, [
   ...realFiles.filter((file) => changed.has(file)),
   ...realFiles.filter((file) => !changed.has(file) && [...packages].some((folder) => file.startsWith(folder))),
-].slice(0, MOST_REAL);
+]).taken.slice(0, MOST_REAL);
 
 const isSource = (file) => /^packages\/[^/]+\/src\/.*(?<!test)\.ts$/.test(file);
 const faulted = rotated([...changed].filter((file) => isSource(file) && existsSync(file))).slice(0, MOST_FAULTED);

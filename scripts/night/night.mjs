@@ -5,7 +5,7 @@ import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } fr
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { endAtSignals, start } from "../children.mjs";
-import { seedsKnown, unitsKept, unitsToPlay } from "./resume.mjs";
+import { livesKnown, failedLives, unitsKept, unitsToPlay } from "./resume.mjs";
 import { PARTS, unitsOf } from "./units.mjs";
 
 process.chdir(resolve(import.meta.dirname, "../.."));
@@ -34,7 +34,9 @@ if (unknown !== undefined) fail(`there is no part "${unknown}"; the parts are ${
 const minutes = values.minutes === undefined ? Infinity : number("minutes");
 const seeds = number("seeds");
 
-const commit = spawnSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" }).stdout.trim();
+const git = (...args) => spawnSync("git", args, { encoding: "utf8" }).stdout.trim();
+/** What was played with changes that no commit holds is not gone on with. */
+const commit = `${git("rev-parse", "HEAD")}${git("status", "--porcelain", "--", ".", `:!${KNOWN_SEEDS}`) === "" ? "" : ` with changes at ${new Date().toISOString()}`}`;
 mkdirSync(`${RESULTS}/night`, { recursive: true });
 const units = unitsKept(readReport(), { commit, parts, fresh: values.fresh });
 plan();
@@ -86,19 +88,19 @@ function play(unit) {
         unit.printed = `${RESULTS}/night/${unit.part}-${units.filter(({ part }) => part === unit.part).indexOf(unit)}.log`;
         writeFileSync(unit.printed, text);
       }
-      if (unit.seed !== undefined) rememberSeed(unit);
+      if (unit.seed !== undefined) rememberSeed(unit, text);
       done();
     });
   });
 }
 
-function rememberSeed({ seed, command, verdict }) {
-  const line = { seed, commit, command, verdict };
-  appendFileSync(`${RESULTS}/seeds.jsonl`, `${JSON.stringify(line)}\n`);
-  if (verdict === "passed") return;
-  const known = seedsKnown(JSON.parse(readFileSync(KNOWN_SEEDS, "utf8")), line);
+function rememberSeed({ seed, command, verdict }, printed) {
+  appendFileSync(`${RESULTS}/seeds.jsonl`, `${JSON.stringify({ seed, commit, command, verdict })}\n`);
+  const lives = failedLives(printed).map((life) => ({ seed, commit, command: life, verdict }));
+  if (lives.length === 0) return;
+  const known = livesKnown(JSON.parse(readFileSync(KNOWN_SEEDS, "utf8")), lives);
   writeFileSync(KNOWN_SEEDS, `${JSON.stringify(known, undefined, 2)}\n`);
-  process.stdout.write(`seed ${seed} failed; ${KNOWN_SEEDS} names it now: commit it with the fix\n`);
+  process.stdout.write(`${lives.length} lives of seed ${seed} failed; ${KNOWN_SEEDS} names them now: commit it with the fix\n`);
 }
 
 function writeReport() {

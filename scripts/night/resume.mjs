@@ -17,7 +17,12 @@ export function unitsToPlay(units, parts) {
   );
 }
 
-/** Seeds that failed, each once: a unit whose run was killed is played again. */
-export function seedsKnown(known, seed) {
-  return known.some(({ command }) => command === seed.command) ? known : [...known, seed];
+/** The commands that replay each failed life alone, as the simulation prints them. */
+export function failedLives(printed) {
+  return [...printed.matchAll(/ (?:VIOLATION|not reached) +(npm run simulate -- .+)$/gm)].map(([, command]) => command);
+}
+
+/** Lives that failed, each once: a unit whose run was killed is played again. */
+export function livesKnown(known, lives) {
+  return [...known, ...lives.filter(({ command }) => !known.some((one) => one.command === command))];
 }

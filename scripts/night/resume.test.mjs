@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { seedsKnown, unitsKept, unitsToPlay } from "./resume.mjs";
+import { failedLives, livesKnown, unitsKept, unitsToPlay } from "./resume.mjs";
 
 const canary = { part: "canary", verdict: "passed" };
 const failed = { part: "lives", verdict: "failed" };
@@ -29,9 +29,21 @@ describe("a night that goes on", () => {
     assert.deepEqual(unitsToPlay([missed, failed, waiting], ["canary", "lives"]), [missed, waiting]);
   });
 
-  it("knows a failed seed once", () => {
+  it("replays a failed life alone", () => {
+    const printed = [
+      "   3 create                 no trouble             reached     npm run simulate -- --seed 7 --runs 7 --only 6",
+      "   4 create                 power-lost             VIOLATION   npm run simulate -- --seed 7 --runs 9 --only 8",
+      "   5 drain                  no trouble             not reached npm run simulate -- --seed 7 --runs 11 --only 10",
+    ].join("\n");
+    assert.deepEqual(failedLives(printed), [
+      "npm run simulate -- --seed 7 --runs 9 --only 8",
+      "npm run simulate -- --seed 7 --runs 11 --only 10",
+    ]);
+  });
+
+  it("knows a failed life once", () => {
     const seed = { seed: 1, command: "npm run simulate -- --seed 1" };
     const other = { seed: 2, command: "npm run simulate -- --seed 2" };
-    assert.deepEqual(seedsKnown(seedsKnown(seedsKnown([], seed), other), seed), [seed, other]);
+    assert.deepEqual(livesKnown(livesKnown([seed], [other]), [seed]), [seed, other]);
   });
 });
