@@ -5,7 +5,7 @@ ARG NODE=24.21.0
 # Of the drills of backups: at least the storage version that the Talos releases in docs/reference/versions.md run.
 ARG ETCD=v3.6.16
 
-# Of addons: the version that hack/tools/k8s/go.mod pins and the real tier works with.
+# Of addons: the version that hack/tools/k8s/go.mod pins and real tests work with.
 ARG HELM=v4.2.4
 ARG GO=1.26.8
 

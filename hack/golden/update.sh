@@ -14,6 +14,6 @@ if [ $# -gt 0 ]; then
 fi
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
-BIN=$bin ../tools/build.sh golden factory
+BIN=$bin ../tools/build.sh golden golden-factory
 GOLDEN_FACTORY=$bin/golden-factory "$bin/golden" write ../../packages/talos/testdata/golden
 git -C ../.. --no-pager diff --stat -- packages/talos/testdata packages/talos/src/config/schema hack

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Refreshes packages/apiserver/src/builtin/gen from a genuine kube-apiserver: schemas of built-in kinds (shape only, no texts), names and
-# printer columns. Needs hack/tools/build.sh to have run.
+# printer columns. Needs etcd, kube-apiserver and kubectl of hack/tools/build.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools=${TALOS_OPERATOR_TOOLS:-$HOME/.cache/talos-operator/tools}

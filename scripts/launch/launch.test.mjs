@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { transformSync } from "esbuild";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { createRequire } from "node:module";
 import { describe, it } from "node:test";
+import { until } from "../../packages/adapters/src/testing/until.ts";
 import { createClone } from "./testing/clone.mjs";
 
+const require = createRequire(import.meta.url);
 const root = new URL("../../", import.meta.url);
 const NOT_HERE = { leaveOut: ["node_modules/of-another-platform"] };
 
@@ -16,6 +18,12 @@ describe("every npm script", () => {
       assert.doesNotMatch(name, /^(pre|post)/);
       for (const part of command.split(" && ")) assert.match(part, /^(node scripts\/launch\/run\.cjs |npm (run|test))/, name);
     }
+  });
+
+  it("names files that there are", () => {
+    for (const [name, command] of Object.entries(scripts))
+      for (const [, file] of command.matchAll(/run\.cjs (?:--for running )?(?:-\S+ )*(\S+)/g))
+        assert.ok(existsSync(new URL(file, root)), `${name}: ${file}`);
   });
 });
 
@@ -104,30 +112,49 @@ describe("the launcher", () => {
 
   it("lets two that start at once on a fresh clone install one time", async () => {
     using clone = createClone();
-    const fake = { ...NOT_HERE, takesMs: 4000 };
-    const all = await Promise.all([1, 2, 3].map((number) => clone.run(["told.mjs", String(number)], { fake })));
+    const fake = { ...NOT_HERE, waitsFor: "two-wait" };
+    const started = [1, 2, 3].map((number) => clone.start(["told.mjs", String(number)], { fake }));
+    let waiting = 0;
+    for (const one of started) one.says(/Another command \(process \d+\) installs packages/).then(() => (waiting += 1), ignored);
+    await until("two of them wait", () => waiting === 2);
+    writeFileSync(clone.file("two-wait"), "");
+    const all = await Promise.all(started.map(({ ended }) => ended));
     assert.deepEqual(
       all.map(({ code, stdout }) => [code, stdout]),
       [1, 2, 3].map((number) => [0, `["${number}"]\n`]),
     );
     assert.equal(clone.npmCalls().length, 1);
-    assert.equal(all.filter(({ stderr }) => /Another command \(process \d+\) installs packages/.test(stderr)).length, 2);
   });
 
   it("waits for an npm whose launcher was killed, and takes what it installed", async () => {
     using clone = createClone();
-    const killed = clone.start(["told.mjs"], { fake: { ...NOT_HERE, takesMs: 1500 } });
-    await until(() => clone.npmCalls().length === 1 && linesOfLock(clone) === 2);
+    const killed = clone.start(["told.mjs"], { fake: { ...NOT_HERE, waitsFor: "one-waits" } });
+    await until("npm stands in the lock", () => clone.npmCalls().length === 1 && linesOfLock(clone) === 2);
     killed.signalAlone("SIGKILL");
+    const next = clone.start(["told.mjs"]);
+    await next.says(/Another command \(process \d+\) installs packages/);
+    writeFileSync(clone.file("one-waits"), "");
+    const { code, stderr } = await next.ended;
+    assert.equal(code, 0, stderr);
+    assert.equal(clone.npmCalls().length, 1);
+  });
+
+  it("does an installation again that was killed in the middle, npm with it", async () => {
+    using clone = createClone();
+    const killed = clone.start(["told.mjs"], { fake: { ...NOT_HERE, waitsFor: "never" } });
+    await until("npm stands in the lock", () => clone.npmCalls().length === 1 && linesOfLock(clone) === 2);
+    killed.signal("SIGKILL");
+    await killed.ended;
+    assert.ok(existsSync(clone.file(".install-lock")));
     const next = await clone.run(["told.mjs"]);
     assert.equal(next.code, 0, next.stderr);
-    assert.equal(clone.npmCalls().length, 1);
+    assert.equal(clone.npmCalls().length, 2);
   });
 
   it("ends an installation by Ctrl-C, npm with it, and says that the next command completes it", async () => {
     using clone = createClone();
-    const stopped = clone.start(["told.mjs"], { fake: { ...NOT_HERE, takesMs: 60_000 } });
-    await until(() => clone.npmCalls().length === 1);
+    const stopped = clone.start(["told.mjs"], { fake: { ...NOT_HERE, waitsFor: "never" } });
+    await until("npm runs", () => clone.npmCalls().length === 1);
     stopped.signal("SIGINT");
     const { signal, stderr } = await stopped.ended;
     assert.equal(signal, "SIGINT");
@@ -162,6 +189,21 @@ describe("the launcher", () => {
     assert.equal(clone.npmCalls().length, 2);
   });
 
+  it("goes on without an optional package that npm left out, unless it is the Node that is asked for", () => {
+    using clone = createClone();
+    const { inspect } = require("./installed.cjs");
+    mkdirSync(clone.file("node_modules"));
+    writeFileSync(clone.file("node_modules/.package-lock.json"), '{"packages":{}}');
+    for (const [name, isInstalled] of [
+      ["fast", true],
+      [`node-${process.platform}-${process.arch}`, false],
+    ]) {
+      const packages = { [`node_modules/${name}`]: { version: "24.0.0", optional: true } };
+      writeFileSync(clone.file("package-lock.json"), JSON.stringify({ packages }));
+      assert.equal(inspect(clone.folder, true).isInstalled, isInstalled, name);
+    }
+  });
+
   for (const [code, said, want] of [
     ["ENOTFOUND", "FetchError: request to https://registry.example.com/a failed", /does not reach its registry \(FetchError: request to/],
     ["E403", "403 Forbidden - GET https://registry.example.com/a", /registry refuses \(403 Forbidden/],
@@ -192,9 +234,5 @@ describe("the launcher", () => {
 const linesOfLock = (clone) =>
   existsSync(clone.file(".install-lock")) && readFileSync(clone.file(".install-lock"), "utf8").split("\n").length - 1;
 
-async function until(isSo) {
-  for (let tries = 0; !isSo(); tries += 1) {
-    assert.ok(tries < 1000, "it did not come to pass within 20 s");
-    await sleep(20);
-  }
-}
+/** What `ended` tells is looked at. */
+const ignored = () => undefined;

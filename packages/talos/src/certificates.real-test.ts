@@ -34,7 +34,7 @@ async function openssl(...args: readonly string[]): Promise<string> {
     return stdout + stderr;
   } catch (error) {
     const { code, stdout, stderr } = error as { readonly code: unknown; readonly stdout: string; readonly stderr: string };
-    if (code === "ENOENT") throw new Error("the real tier checks certificates with OpenSSL: install openssl", { cause: error });
+    if (code === "ENOENT") throw new Error("this test checks certificates with OpenSSL: install openssl", { cause: error });
     return stdout + stderr;
   }
 }

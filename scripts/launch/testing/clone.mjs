@@ -41,7 +41,7 @@ export function createClone() {
      }`,
   );
 
-  /** Starts the launcher in a process group of its own; `fake` is what npm shall do. */
+  /** Starts the launcher in a process group of its own; `fake` is what npm shall do: with `waitsFor` it is done once there is a file of this name. */
   function start(words, { fake = { leaveOut: ["node_modules/of-another-platform"] }, env = {} } = {}) {
     const child = spawn(process.execPath, [file("scripts/launch/run.cjs"), ...words], {
       cwd: folder,
@@ -70,7 +70,6 @@ export function createClone() {
         look();
       });
     return {
-      pid,
       ended,
       says,
       signal: (name) => process.kill(-pid, name),

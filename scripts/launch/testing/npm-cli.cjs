@@ -1,14 +1,15 @@
-// Stands for npm in the tests of the launcher: takes a while, then leaves what npm leaves. What it shall do else stands in FAKE_NPM.
+// Stands for npm in the tests of the launcher: leaves what npm leaves, once it may. What it shall do stands in FAKE_NPM.
 "use strict";
 const fs = require("fs");
 const path = require("path");
 
-const { failWith, leaveOut = [], takesMs = 0, ignoresSignals = false } = JSON.parse(process.env.FAKE_NPM || "{}");
+const { failWith, leaveOut = [], waitsFor } = JSON.parse(process.env.FAKE_NPM || "{}");
 fs.appendFileSync("npm-calls.txt", `${process.pid} ${JSON.stringify(process.argv.slice(2))} omit=${process.env.npm_config_omit || ""}\n`);
-if (ignoresSignals) process.on("SIGTERM", () => {});
 const words = process.argv.slice(2);
 if (words[0] === "ci") fs.rmSync("node_modules", { recursive: true, force: true });
-setTimeout(() => {
+const waiting = setInterval(() => {
+  if (waitsFor !== undefined && !fs.existsSync(waitsFor)) return;
+  clearInterval(waiting);
   if (failWith !== undefined) {
     process.stderr.write(failWith);
     process.exit(1);
@@ -22,4 +23,4 @@ setTimeout(() => {
     there[key] = packages[key];
   }
   fs.writeFileSync("node_modules/.package-lock.json", JSON.stringify({ packages: there }));
-}, takesMs);
+}, 20);

@@ -27,7 +27,7 @@ export interface GenuineApiOptions {
   readonly flags?: readonly string[];
 }
 
-/** Starts the binaries of the real tier and waits until they serve. */
+/** Starts them and waits until they serve; the test file declares the parts. */
 export async function startGenuineApi({ controllers = [], flags = [] }: GenuineApiOptions = {}): Promise<GenuineApi> {
   const folder = mkdtempSync(join(tmpdir(), "talos-operator-api-"));
   const address = ownAddress();

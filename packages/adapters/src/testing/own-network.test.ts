@@ -6,7 +6,7 @@ import { networkOf, ownAddress } from "./own-network.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 
-test("each file of the real tier has a network of its own", () => {
+test("each real test file has a network of its own", () => {
   const files = globSync("{packages/*/src,test}/**/*.real-test.ts", { cwd: root });
   assert.ok(files.length > 0);
   const networks = new Set(files.map((file) => networkOf(join(root, file))));

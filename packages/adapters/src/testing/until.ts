@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Bounds what hangs, in the whole real tier. It is no measure: nothing that works comes near it on the slowest machine. */
+/** Bounds what hangs, in all tests. It is no measure: nothing that works comes near it on the slowest machine. */
 export const HANGS_AFTER_MS = 600_000;
 
 /** For `kubectl wait`: it gives up before whoever waits for it does, and says what it waited for. */

@@ -1,4 +1,4 @@
-/** A genuine S3 server: versitygw. For tests of the real tier. */
+/** A genuine S3 server: versitygw. For real tests. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";

@@ -10,7 +10,7 @@ export function environmentReference(): string {
     "# Environment variables",
     "",
     "`manager` and `standalone` read them. A flag of the same meaning wins. A value that is none ends the start with exit code 2, and the message names the",
-    "variable. `KUBEBUILDER_ASSETS` concerns the tests alone: where it is set, the real tier takes kube-apiserver, etcd and kubectl from that folder.",
+    "variable. `KUBEBUILDER_ASSETS` concerns the tests alone: where it is set, real tests take kube-apiserver, etcd and kubectl from that folder.",
     "",
     "## What has an effect",
     "",

@@ -1,4 +1,4 @@
-// What GitOps tools make of objects in the states that people meet. The objects are recorded: the real tier has genuine kstatus and Argo CD's script judge them.
+// What GitOps tools make of objects in the states that people meet. The objects are recorded: a real test has genuine kstatus and Argo CD's script judge them.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { after, test } from "node:test";

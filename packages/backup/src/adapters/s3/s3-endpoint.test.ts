@@ -1,4 +1,4 @@
-// The S3 client and the demo's own S3 endpoint against each other: what both are held to with genuine parts in the real tier.
+// The S3 client and the demo's own S3 endpoint against each other: what real tests hold both to with genuine parts.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { serveS3, type ServedS3 } from "@talos-operator/simulator/object-storage";

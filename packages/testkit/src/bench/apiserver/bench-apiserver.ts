@@ -63,7 +63,7 @@ export async function benchApiserver(
     text.push(line("  gets", `${times(ours.gets, genuine.gets)}, processor time ${times(ours.getCpuUs, genuine.getCpuUs)}`));
     text.push(line("  latency at 200/s", times(ours.p99Ms, genuine.p99Ms)));
   } else {
-    text.push("  no genuine server: TALOS_OPERATOR_TOOLS names no folder (hack/tools/build.sh k8s)");
+    text.push("  no genuine server: TALOS_OPERATOR_TOOLS names no folder (hack/tools/build.sh builds etcd and kube-apiserver)");
   }
   process.stdout.write(`${text.join("\n")}\n`);
 }
