@@ -5,10 +5,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
-import { KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { KUBECTL_WAITS, ownAddress, tool } from "@talos-operator/adapters/testing";
 import { must, startCommand, temporaryFolder, type Running } from "./processes.ts";
 
-const LISTEN = "127.0.0.1:17446";
+const LISTEN = `${ownAddress()}:6443`;
 const example = (file: string): string => fileURLToPath(new URL(`../../examples/${file}`, import.meta.url));
 const main = fileURLToPath(new URL("../../packages/cli/src/main.ts", import.meta.url));
 

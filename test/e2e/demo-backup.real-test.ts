@@ -4,10 +4,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { startVersitygw, type Versitygw } from "./backups/versitygw.ts";
-import { KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { KUBECTL_WAITS, ownAddress, tool } from "@talos-operator/adapters/testing";
 import { must, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
-const LISTEN = "127.0.0.1:17447";
+const LISTEN = `${ownAddress()}:6443`;
 
 /** A backup of the demo's cluster in a genuine S3 server, restored by genuine etcdutl. */
 describe("a backup of the demo to a genuine S3 server", () => {

@@ -4,10 +4,10 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { HANGS_AFTER_MS, KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { HANGS_AFTER_MS, KUBECTL_WAITS, ownAddress, tool } from "@talos-operator/adapters/testing";
 import { must, run, startCommand, startOurs, temporaryFolder, type CommandResult, type Running } from "./processes.ts";
 
-const FLAGS = ["--listen", "127.0.0.1:17445"];
+const FLAGS = ["--listen", `${ownAddress()}:6443`];
 
 describe("npm start", () => {
   const startIn = (folder: string, seconds: number): Promise<CommandResult> => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { type GenuineApi, KUBECTL_WAITS, startGenuineApi, tool } from "@talos-operator/adapters/testing";
+import { type GenuineApi, KUBECTL_WAITS, startGenuineApi, tool, until } from "@talos-operator/adapters/testing";
 import { must, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
 /** The first-cluster story on a genuine kube-apiserver and etcd, with genuine kubectl. */
@@ -49,10 +49,17 @@ describe("a first cluster on a genuine Kubernetes API", () => {
     const settled = "--for=jsonpath={.status.conditions[?(@.type=='Progressing')].reason}=Settled";
     await kubectl("wait", settled, "talosclusters", "--all", KUBECTL_WAITS);
     const before = await versions();
-    // Two renewals of the lease pass: a write that settled state would cause shows by then.
-    await new Promise((resolve) => setTimeout(resolve, 6000));
+    // A write that settled state would cause shows within two renewals of the lease.
+    for (let renewals = 0; renewals < 2; renewals += 1) {
+      const renewed = await leaseVersions();
+      await until("the lease is renewed", async () => (await leaseVersions()) !== renewed);
+    }
     assert.deepEqual(await versions(), before);
   });
+
+  function leaseVersions(): Promise<string> {
+    return kubectl("get", "leases", "-A", "-o", "jsonpath={.items[*].metadata.resourceVersion}");
+  }
 
   async function versions(): Promise<string> {
     return kubectl(

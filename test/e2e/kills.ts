@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { HANGS_AFTER_MS, KUBECTL_WAITS, tool } from "@talos-operator/adapters/testing";
+import { HANGS_AFTER_MS, KUBECTL_WAITS, ownAddress, tool } from "@talos-operator/adapters/testing";
 import { must, run, startOurs, temporaryFolder, type Running } from "./processes.ts";
 
 /** A little longer than a creation takes, so that moments before, during and after every step occur. */
 const SPAN_MS = 5000;
-const API = "127.0.0.1:17443";
+const API = `${ownAddress()}:6443`;
 
 /** How often each process is killed during a creation, at moments spread over it. */
 export interface Kills {

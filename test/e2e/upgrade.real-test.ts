@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { tool, until } from "@talos-operator/adapters/testing";
+import { ownAddress, tool, until } from "@talos-operator/adapters/testing";
 import { must, startCommand, startOurs, temporaryFolder } from "./processes.ts";
 
 const FROM = "v1.13.9";
@@ -44,7 +44,7 @@ interface Demo extends AsyncDisposable {
 
 async function startDemo(...flags: readonly string[]): Promise<Demo> {
   const folder = temporaryFolder();
-  const ports = ["--listen", "127.0.0.1:17447", "--object-storage-port", "0", "--chart-repository-port", "0"];
+  const ports = ["--listen", `${ownAddress()}:6443`, "--object-storage-port", "0", "--chart-repository-port", "0"];
   const demo = startOurs("demo", "--data-dir", folder.path, ...ports, ...flags);
   await demo.says(/Ctrl-C stops it/);
   const kubectl = (...args: string[]): Promise<string> => must(tool("kubectl"), ["--kubeconfig", join(folder.path, "kubeconfig"), ...args]);

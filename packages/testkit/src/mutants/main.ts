@@ -61,7 +61,6 @@ function chosen(): readonly Mutant[] {
   const all = known.filter(({ tests }) => tests?.length !== 0);
   const slice = values.slice === undefined ? undefined : readSlice(values.slice);
   if (values.slice !== undefined && slice === undefined) fail(`--slice takes I/N with I from 0 to N - 1, not "${values.slice}"`);
-  if (slice !== undefined) process.stderr.write(`slice ${slice.index}/${slice.count}\n`);
   if (isAll) return all;
   const files = values.file.map((path) => path.replace(/^packages\//, ""));
   return known.filter(

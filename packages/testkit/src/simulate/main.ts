@@ -17,7 +17,7 @@ import type { Workload } from "./workload.ts";
 const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|all] [--crash-plans] [--compare-recorded] [--mutant NAME|list] [--trouble NAME[,NAME]|rotate] [--only I] [--slice I/N] [--until-violation] [--json]
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
---compare-recorded plays lives without any fault, of all workloads unless one is named, and compares what each machine gets with what an earlier release did.
+--compare-recorded plays lives without any fault, of all workloads unless one is named, and compares what each machine gets with what an earlier version did.
 --trouble rotate goes round over the workloads and over all troubles, N lives in all, and tells of each how it is played again alone.
 --slice I/N plays every N-th of either, from the I-th.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.

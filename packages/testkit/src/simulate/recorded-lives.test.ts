@@ -13,7 +13,7 @@ const { recorded, wanted } = readRecording((file) => readFileSync(file, "utf8"))
 /** All of them take minutes: CI plays them, a test two by chance. */
 const CHOSEN = 2;
 
-describe("lives without a fault, as an earlier release led them", () => {
+describe("lives without a fault, as an earlier version led them", () => {
   test("are lives that are still played, and every wanted difference is one of a life that is there", () => {
     for (const [name, lives] of Object.entries(recorded)) {
       const workload = workloads.find((one) => one.name === name) ?? assert.fail(`there is no workload ${name} any more`);

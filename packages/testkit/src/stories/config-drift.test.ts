@@ -94,7 +94,7 @@ describe("an operator that is killed", () => {
 });
 
 describe("an operator that starts anew", () => {
-  test("finds a record of an earlier release, learns what machines run, and rolls out nothing", () =>
+  test("finds a record of an earlier version, learns what machines run, and rolls out nothing", () =>
     tell({}, async (world) => {
       await settled(world);
       await world.stop();

@@ -1,4 +1,4 @@
-// What an earlier release wrote is read as it was meant, and gone on with: `testdata/recorded/README.md`.
+// What an earlier version wrote is read as it was meant, and gone on with: `testdata/recorded/README.md`.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -53,7 +53,7 @@ async function assertSettled(world: Story): Promise<void> {
   assert.deepEqual(world.sent.slice(sent), []);
 }
 
-describe("a record of an earlier release", () => {
+describe("a record of an earlier version", () => {
   for (const state of states) {
     test(`${state}: tells of each machine who it is, and is written again as it is`, () => {
       const recorded = readRecordedWorld(state);
@@ -70,7 +70,7 @@ describe("a record of an earlier release", () => {
   }
 });
 
-describe("a settled cluster of an earlier release", () => {
+describe("a settled cluster of an earlier version", () => {
   test("is known by its record in full", () => {
     const facts = factsIn(readRecordedWorld("healthy"));
     assert.deepEqual(
