@@ -126,7 +126,8 @@ describe("the launcher", () => {
 
   it("ends an installation by Ctrl-C, npm with it, and says that the next command completes it", async () => {
     using clone = createClone();
-    const stopped = clone.start(["told.mjs"], { fake: { ...NOT_HERE, takesMs: 60_000 } });
+    // The npm of people goes on to the end of the download, and takes all of it away then.
+    const stopped = clone.start(["told.mjs"], { fake: { ...NOT_HERE, takesMs: 60_000, ignoresSignals: true } });
     await until(() => clone.npmCalls().length === 1);
     stopped.signal("SIGINT");
     const { signal, stderr } = await stopped.ended;
