@@ -20,8 +20,13 @@ function run(what, ...command) {
   process.exit(status ?? 1);
 }
 
-const [ref = "origin/main"] = process.argv.slice(2);
-const [base = "HEAD"] = git("merge-base", "HEAD", ref) ?? [];
+const [ref] = process.argv.slice(2);
+const found = git("merge-base", "HEAD", ref ?? "origin/main")?.[0];
+if (ref !== undefined && found === undefined) {
+  process.stderr.write(`error: git finds no commit that HEAD and ${ref} share. npm run check -- [REF]; without one it is origin/main.\n`);
+  process.exit(1);
+}
+const base = found ?? "HEAD";
 const changed = changedSince(base);
 if (changed.size === 0) process.stdout.write("Nothing differs: only types and linters run.\n");
 run("typecheck", "node_modules/typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json");

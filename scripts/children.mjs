@@ -35,17 +35,19 @@ export function signalGroup(group, signal) {
 export function endAtSignals(graceMs) {
   let isEnding = false;
   const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+  const end = async (signal) => {
+    // Whoever waits for one of them would begin the next, or judge what was interrupted.
+    for (const child of children) child.removeAllListeners("close");
+    signalAll("SIGTERM");
+    const latest = Date.now() + graceMs;
+    while ([...children].some(({ pid }) => signalGroup(pid, 0)) && Date.now() < latest) await sleep(50);
+    process.stderr.write(`\ninterrupted by ${signal}\n`);
+    process.exit(codes[signal]);
+  };
   for (const signal of Object.keys(codes))
-    process.on(signal, async () => {
-      if (isEnding) return;
+    process.on(signal, () => {
+      if (!isEnding) void end(signal);
       isEnding = true;
-      // Whoever waits for one of them would begin the next, or judge what was interrupted.
-      for (const child of children) child.removeAllListeners("close");
-      signalAll("SIGTERM");
-      const latest = Date.now() + graceMs;
-      while ([...children].some(({ pid }) => signalGroup(pid, 0)) && Date.now() < latest) await sleep(50);
-      process.stderr.write(`\ninterrupted by ${signal}\n`);
-      process.exit(codes[signal]);
     });
 }
 

@@ -68,7 +68,11 @@ function npmEnds(folder, keys, lock, words) {
   for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (chunk) => (printed = (printed + chunk).slice(-65536)));
   const progress = setInterval(createProgress(folder, keys), SAY_MS);
   let interruptedBy;
-  const stop = (signal) => npm.kill((interruptedBy = signal));
+  const stop = (signal) => {
+    interruptedBy = signal;
+    // Asked by a signal that it hears, npm downloads and unpacks all the same, and then takes it away again. What it leaves undone the next command sees.
+    npm.kill("SIGKILL");
+  };
   const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
   for (const signal of signals) process.on(signal, stop);
   return new Promise((resolve, reject) => {

@@ -153,7 +153,8 @@ describe("the launcher", () => {
 
   it("ends an installation by Ctrl-C, npm with it, and says that the next command completes it", async () => {
     using clone = createClone();
-    const stopped = clone.start(["told.mjs"], { fake: { ...NOT_HERE, waitsFor: "never" } });
+    // The npm of people goes on to the end of the download, and takes all of it away then.
+    const stopped = clone.start(["told.mjs"], { fake: { ...NOT_HERE, waitsFor: "never", ignoresSignals: true } });
     await until("npm runs", () => clone.npmCalls().length === 1);
     stopped.signal("SIGINT");
     const { signal, stderr } = await stopped.ended;

@@ -3,8 +3,9 @@
 const fs = require("fs");
 const path = require("path");
 
-const { failWith, leaveOut = [], waitsFor } = JSON.parse(process.env.FAKE_NPM || "{}");
+const { failWith, leaveOut = [], waitsFor, ignoresSignals = false } = JSON.parse(process.env.FAKE_NPM || "{}");
 fs.appendFileSync("npm-calls.txt", `${process.pid} ${JSON.stringify(process.argv.slice(2))} omit=${process.env.npm_config_omit || ""}\n`);
+if (ignoresSignals) for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => {});
 const words = process.argv.slice(2);
 if (words[0] === "ci") fs.rmSync("node_modules", { recursive: true, force: true });
 const waiting = setInterval(() => {

@@ -221,6 +221,11 @@ export class ClusterSession {
     return this.#order;
   }
 
+  /** Somebody else changed the record: the next pass reads it. A write under way is still compared with the copy that it was made from. */
+  recordChanged(): void {
+    if (this.record !== undefined) this.record = { ...this.record, at: 0 };
+  }
+
   forgetSent(effect: string): void {
     this.#sent.delete(effect);
   }

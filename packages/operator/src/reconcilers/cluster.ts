@@ -226,7 +226,11 @@ export function createBrain(options: BrainOptions): Brain {
       if (controlPlane === undefined) return undefined;
       return agreedBundle(controlPlane, await findBundles(client, controlPlane, { written: clusters.get(key)?.importing?.written }));
     },
-    snapshotEnded: (key) => controller.enqueue(key),
+    snapshotEnded: (key) => {
+      // A copy that still holds its claim would keep control planes waiting for as long as it counts as fresh.
+      clusters.get(key)?.session.recordChanged();
+      controller.enqueue(key);
+    },
     lookAgain: () => {
       for (const { key } of clusters.all()) controller.enqueue(key);
     },
