@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { talosControlPlaneResource } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import { createController, keyText, toOwner, watchOf } from "@talos-operator/kube-runtime";
-import type { Controller, KubeApiError, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
+import type { Controller, KubeApiError, KubeClient, ObjectKey, ReconcileContext, ReconcileResult } from "@talos-operator/kube-runtime";
 import { elapsedMs } from "../elapsed.ts";
 import { isEffectError } from "../errors.ts";
 import { findBundles } from "../procedures/import/found-bundles.ts";
@@ -221,11 +221,7 @@ export function createBrain(options: BrainOptions): Brain {
       if (clusters.get(key)?.isUnread === true) controller.enqueue(key);
       return sources;
     },
-    foundBundleOf: async (key) => {
-      const controlPlane = controlPlanes.store.get(key);
-      if (controlPlane === undefined) return undefined;
-      return agreedBundle(controlPlane, await findBundles(client, controlPlane, { written: clusters.get(key)?.importing?.written }));
-    },
+    foundBundleOf: (key) => bundleFoundFor(client, controlPlanes.store.get(key), clusters.get(key)),
     snapshotEnded: (key) => {
       // A copy that still holds its claim would keep control planes waiting for as long as it counts as fresh.
       clusters.get(key)?.session.recordChanged();
@@ -239,6 +235,12 @@ export function createBrain(options: BrainOptions): Brain {
       clusters.close();
     },
   };
+}
+
+/** Keys that another operator left, where all places agree. */
+async function bundleFoundFor(client: KubeClient, controlPlane: TalosControlPlane | undefined, cluster: Cluster | undefined) {
+  if (controlPlane === undefined) return undefined;
+  return agreedBundle(controlPlane, await findBundles(client, controlPlane, { written: cluster?.importing?.written }));
 }
 
 /**
