@@ -34,11 +34,7 @@ function npmCommand() {
 
 const causes = [
   [/^(ENOSPC|EDQUOT)$/, "the disk is full", "Make room here and in `npm config get cache`"],
-  [
-    /^(E[45]\d\d|ENEEDAUTH|ETARGET|\w*CERT\w*|UNABLE_TO\w+)$/,
-    "npm's registry refuses",
-    "Check `npm config get registry` and your rights there",
-  ],
+  [/^(E[45]\d\d|ENEEDAUTH|ETARGET|\w*CERT\w*|UNABLE_TO\w+)$/, "npm's registry refuses", "Check `npm config get registry` and your rights"],
   [
     /^(ENOTFOUND|EAI_AGAIN|E\w*(CONN|UNREACH|TIMEDOUT)\w*|\w+_(TIMEOUT|ERROR|CLOSE))$/,
     "npm does not reach its registry",
