@@ -78,7 +78,7 @@ describe("genuine Helm that is broken off, and hands other than ours", () => {
   test("uninstalls what both revisions of an upgrade that was killed made", async () => {
     const name = "killed-both";
     assert.equal(
-      (await workers.give(workers.applyOf(name, "hooked", { options: { timeoutMs: 30_000 } }), { values: ["extra: true"] })).kind,
+      (await workers.give(workers.applyOf(name, "hooked", { options: { timeoutMs: HANGS_AFTER_MS } }), { values: ["extra: true"] })).kind,
       "applied",
     );
     const second = workers.applyOf(name, "hooked", { inputs: "00000000000000bb" });

@@ -60,7 +60,7 @@ describe("genuine Helm against a genuine kube-apiserver", () => {
     timeoutMs: HANGS_AFTER_MS,
     chart: { repository: charts.url, name: "web" },
     inputs: "00000000000000aa",
-    options: { timeoutMs: 20_000, createNamespace: true },
+    options: { timeoutMs: HANGS_AFTER_MS, createNamespace: true },
     unowned: "adopt",
     endedRuns: [],
     run: `run${++runs}`,

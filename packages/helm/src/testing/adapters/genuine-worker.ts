@@ -110,7 +110,7 @@ export async function startGenuineWorkers(): Promise<GenuineWorkers> {
       timeoutMs: HANGS_AFTER_MS,
       chart: { repository: charts.url, name: chart },
       inputs: "00000000000000aa",
-      options: { timeoutMs: 30_000 },
+      options: { timeoutMs: HANGS_AFTER_MS },
       unowned: "adopt",
       endedRuns: [],
       run: `run-${++runs}`,

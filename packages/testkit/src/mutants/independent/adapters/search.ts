@@ -28,7 +28,7 @@ export async function search(fault: IndependentFault, map: readonly Covering[]):
   let tried = 0;
   for (const { file, seconds } of tests) {
     if (seconds > left) break;
-    const outcome = await play(mutantOf(fault, [file]), Math.round(Math.max(20, 5 * seconds) * 1000));
+    const outcome = await play(mutantOf(fault, [file]));
     if (outcome.isCaught) return { ...outcome, file };
     left -= Math.max(seconds, outcome.seconds);
     tried += 1;
