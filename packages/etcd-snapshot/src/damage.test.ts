@@ -90,6 +90,13 @@ for (const [name, base] of Object.entries(bases))
       );
     });
 
+    if (name === "genuine")
+      test("with a second key within a revision is refused", () => {
+        // The tag of the version becomes that of a longer field, and what follows reads as another key.
+        const [, read] = look(changed(base, 82_038, [105]));
+        assert.deepEqual(read, { code: "CORRUPT" });
+      });
+
     test("with numbers at the edge of their range is read or refused", () => {
       const edges = fc.constantFrom(
         [0xff, 0xff, 0xff, 0xff],
