@@ -47,6 +47,7 @@ const result = spawnSync(
   [
     "--test",
     `--import=${new URL("untracked-promises.mjs", import.meta.url)}`,
+    `--import=${new URL("property-seed.mjs", import.meta.url)}`,
     `--test-concurrency=${AT_ONCE}`,
     `--test-reporter=${process.env.TEST_REPORTER ?? "spec"}`,
     "--test-reporter-destination=stdout",

@@ -72,7 +72,7 @@ function play(unit) {
   const at = Date.now();
   const child = start(process.execPath, ["scripts/launch/run.cjs", ...unit.args], {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, CI: "true" },
+    env: { ...process.env, CI: "true", ...unit.env },
   });
   const printed = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => printed.push(chunk));

@@ -30,7 +30,7 @@ export function unitsOf(part, { seeds }) {
     case "canary":
       return [npm("mutants", CANARY, [MUTANTS, CANARY])];
     case "tests":
-      return [{ args: ["scripts/test.mjs"], command: "npm test" }];
+      return [testsOf(randomInt(1, 1_000_000))];
     case "stories":
       return chunks(globSync("packages/testkit/src/stories/**/*.test.ts").toSorted(), STORIES_AT_ONCE).map((files) =>
         npm("test:stories", files.join(" "), ["scripts/test.mjs", "--stories", ...files]),
@@ -61,6 +61,10 @@ export function unitsOf(part, { seeds }) {
 function npm(script, words, args) {
   const command = `npm run ${script} -- ${words}`;
   return { args, command };
+}
+
+function testsOf(seed) {
+  return { args: ["scripts/test.mjs"], command: `PROPERTY_SEED=${seed} npm test`, env: { PROPERTY_SEED: String(seed) } };
 }
 
 function livesOf(seed) {
