@@ -52,6 +52,13 @@ export function isNodeOf(node: Pick<SeenNode, "uuid" | "addresses">, owner: Node
   return spellingsOf(owner.uuid).includes(node.uuid);
 }
 
+/** Both Nodes tell the UUID of this machine, and one address of it: clones share a UUID, and addresses change hands. */
+export function isSameMachine(a: SeenNode, b: SeenNode, owner: NodeOwner): boolean {
+  const spellings = uuidsOf(owner);
+  const address = canonicalAddress(owner.address);
+  return [a, b].every(({ uuid, addresses }) => spellings.includes(uuid) && addresses.includes(address));
+}
+
 /** The one Node that fits the machine; `undefined` when none does, or when several do and their addresses do not tell them apart. */
 export function nodeOf(nodes: readonly SeenNode[], owner: NodeOwner): SeenNode | undefined {
   const { byUuid, byAddress } = nodeIndex(nodes);

@@ -1,6 +1,6 @@
 import { classifyConfigEffects } from "@talos-operator/talos";
 import { configFactsOf } from "./config-facts.ts";
-import { activeFacts } from "./identity.ts";
+import { activeFacts, nodenameOf } from "./identity.ts";
 import type { MachineInput } from "./inputs.ts";
 import type { ConfigState } from "./machine.ts";
 import type { Run } from "./run.ts";
@@ -53,8 +53,20 @@ export function revertTry(run: Run): void {
 
 /** Services read their part of the configuration when they start: Talos restarts those whose part changed. */
 function restartServices(run: Run, from: string, to: string): void {
-  if (from === to || run.machine.services["kubelet"]?.state !== "Running") return;
+  if (from === to) return;
+  rename(run, from);
+  if (run.machine.services["kubelet"]?.state !== "Running") return;
   if (classifyConfigEffects(from, to, run.machine.hardware.talosVersion).services.includes("kubelet")) restartKubelet(run);
+}
+
+/** Under another host name the kubelet registers another Node. Nobody reports for the one before any more: it stays, with its pods. */
+function rename(run: Run, from: string): void {
+  const { machine } = run;
+  const { kubernetes } = machine;
+  if (nodenameOf({ ...machine, config: { ...machine.config, active: from } }) === nodenameOf(machine)) return;
+  for (const timer of ["node-register", "node-ready"] as const) run.cancel(timer);
+  if (kubernetes.isNodeRegistered) run.output("node-lost");
+  run.set({ kubernetes: { ...kubernetes, isNodeRegistered: false, isNodeReady: false } });
 }
 
 /** Stops the kubelet; it runs again after its time. */

@@ -393,6 +393,7 @@ function recordStatus(run: Run, before: Machine): void {
   const now = machineStatusOf(run.machine);
   dropFallback(run, now.isReady);
   if (old.stage === now.stage && JSON.stringify(old.unmet) === JSON.stringify(now.unmet)) return;
+  run.set({ statusChanges: (run.machine.statusChanges ?? 0) + 1 });
   run.event({ kind: "machine-status", stage: now.stage, isReady: now.isReady, unmet: now.unmet });
 }
 

@@ -112,6 +112,7 @@ export async function readConfig(
       ...(question.contract === undefined ? { contract } : {}),
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
+      ...(runs.hostname === asks.hostname ? {} : { hostname: { asked: asks.hostname ?? "", runs: runs.hostname ?? "" } }),
       ...(kubernetes === undefined ? {} : { kubernetes }),
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),

@@ -3,6 +3,7 @@ import { elapsedMs } from "../../elapsed.ts";
 import { whyTooSmall } from "./etcd-quota.ts";
 import { bootsForSpace } from "./larger-quota.ts";
 import { routeOfState } from "./plan.ts";
+import { renamingOf } from "./renaming.ts";
 import { wasJustHeldBack } from "./config-probe.ts";
 import { controlPlaneMargin } from "../../disruption/control-plane-margin.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
@@ -123,12 +124,21 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
   if ("holder" in held) return hold(whyHeld(held.holder));
   const tooSmall = "config" in plan.state && isControlPlane(plan) ? whyTooSmall(plan.machine, plan.state.config) : undefined;
   if (tooSmall !== undefined) return hold(tooSmall);
-  if (plan.state.kind !== "staged") return { kind: "now" };
+  if (plan.state.kind !== "staged" && !leavesItsNode(plan)) return { kind: "now" };
   // Without space no pod can be evicted, and no Node be cordoned.
   if (why === "enlarge") return { kind: "now" };
   const drain = readyToDisturb(assessed, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
+}
+
+/**
+ * At once: by what needs a boot it leaves it with the boot. One that shares its Node with another machine has none to be drained: its own name is the cure.
+ */
+function leavesItsNode({ machine: { look }, state }: ConfigPlan): boolean {
+  if ((state.kind !== "change" && state.kind !== "drifted") || routeOfState(state) !== "guarded") return false;
+  const isShared = look.kind === "running" && look.sharesNode !== undefined;
+  return !isShared && renamingOf(look, state.config) !== undefined;
 }
 
 /** Until when a machine is left alone that was brought back several times, as the record remembers; `undefined` = it is not. */
