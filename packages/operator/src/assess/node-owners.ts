@@ -1,5 +1,5 @@
 import { canonicalAddress } from "@talos-operator/api";
-import { isNodeOf, isSameMachine, nodeNamedBy, ownersOf } from "../workload/seen-node.ts";
+import { isNodeOf, isSameMachine, nodeCalled, nodeNamedBy, ownersOf } from "../workload/seen-node.ts";
 import { withoutAwaited } from "../report/awaited-network.ts";
 import { isReadyNode } from "./machine-state.ts";
 import { indexOfMachines } from "../record/facts-index.ts";
@@ -70,8 +70,7 @@ export function formerNames(assessed: Assessment, facts: ClusterFacts): readonly
     const [fact, ...others] = ownersOf(staying, node);
     const machine = fact === undefined || others.length > 0 ? undefined : byName.get(fact.name);
     if (fact === undefined || machine?.isListed !== true || !machine.isReady || machine.look.kind !== "running") return [];
-    const { nodeName } = machine.look;
-    const own = nodes.find(({ name }) => name === nodeName);
+    const own = nodeCalled(nodes, machine.look.nodeName);
     if (own?.isReady !== true || !isNodeOf(own, fact)) return [];
     return [{ fact, node, renamedTo: own.name, isProven: machine.identity === "own" && isFormerName(facts, fact.name, node, own) }];
   });

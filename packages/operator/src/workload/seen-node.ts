@@ -72,10 +72,17 @@ export function nodeOf(nodes: readonly SeenNode[], owner: NodeOwner): SeenNode |
   return there.length === 1 ? there[0] : undefined;
 }
 
+/** The Node of this name. */
+export function nodeCalled(nodes: readonly SeenNode[], name: string | undefined): SeenNode | undefined {
+  return name === undefined ? undefined : nodesByName(nodes).get(name);
+}
+
+const nodesByName = onceFor((nodes: readonly SeenNode[]) => new Map(nodes.map((node) => [node.name, node])));
+
 /** The Node that a machine names itself, or else the one that fits: a machine that was installed anew has another one, and its former one stands at the same address. */
 export function nodeNamedBy(nodes: readonly SeenNode[], look: Look, owner: NodeOwner): SeenNode | undefined {
   const own = look.kind === "running" ? look.nodeName : undefined;
-  return (own === undefined ? undefined : nodes.find(({ name }) => name === own)) ?? nodeOf(nodes, owner);
+  return nodeCalled(nodes, own) ?? nodeOf(nodes, owner);
 }
 
 /** Those of the machines that the Node fits, in their order. */

@@ -4,6 +4,7 @@ import { deleteNode } from "../../effects/delete-node.ts";
 import { uncordon } from "../../effects/uncordon.ts";
 import { awaitsNodesOfRun, upgradeTaints } from "./upgrade-taints.ts";
 import { factsOf } from "../../record/facts.ts";
+import { nodeCalled } from "../../workload/seen-node.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Rule } from "../../model/decision.ts";
@@ -108,7 +109,6 @@ function isLookDue(assessed: Assessment, facts: ClusterFacts): boolean {
 function isRenameUnlisted({ seen, machines }: Assessment): boolean {
   return machines.some(({ look, isReady }) => {
     if (!isReady || look.kind !== "running" || look.nodeNameBefore === undefined) return false;
-    const own = seen.nodes?.nodes?.find(({ name }) => name === look.nodeName);
-    return own?.isReady !== true;
+    return nodeCalled(seen.nodes?.nodes ?? [], look.nodeName)?.isReady !== true;
   });
 }
