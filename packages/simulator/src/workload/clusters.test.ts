@@ -279,7 +279,7 @@ test("a machine that gets another host name registers another Node; the one befo
   const [before] = [...fake.nodes.values()].filter(({ metadata }) => metadata.labels["node-role.kubernetes.io/control-plane"] === undefined);
   assert.ok(before !== undefined);
   const { state } = world.datacenter.machine("10.5.0.4");
-  const config = `${(state.config.active ?? "").replaceAll("auto: stable", 'auto: "off"\nhostname: worker-a')}`;
+  const config = (state.config.active ?? "").replaceAll("auto: stable", 'auto: "off"\nhostname: worker-a');
   assert.match(config, /hostname: worker-a/);
   await (await world.client("10.5.0.4", "os:admin")).applyConfiguration({ config, mode: "no-reboot" });
   await world.time.advance(1_000);

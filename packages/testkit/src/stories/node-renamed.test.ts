@@ -136,7 +136,7 @@ describe("a running machine gets another host name", () => {
       const resource = world.workload().resource<NodeObject>(inside.node);
       // As a clone that somebody joined by hand has: its UUID, at another address, and away.
       const status = { ...own?.status, addresses: [{ type: "InternalIP", address: "127.1.0.99" }], conditions: [] };
-      await resource.create({ ...own, metadata: { ...metadata, name: "clone" }, status } as NodeObject);
+      await resource.create({ ...own, metadata: { ...metadata, name: "clone" }, status });
       await byHand(world, third, named("worker-a"));
       await world.until("named", async () => (await unique(world))?.reason === "NodeLeft", 300);
       assert.match((await unique(world))?.message ?? "", new RegExp(`clone \\(${renamed} has worker-a\\)`));

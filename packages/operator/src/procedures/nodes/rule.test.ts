@@ -33,6 +33,8 @@ const ours = node({ isCordonedByUs: true });
 const left = node({ name: "node-9", uuid: gone.uuid, addresses: [gone.address], isReady: false });
 /** The Node that the machine had before it got another name. */
 const before = node({ isReady: false });
+/** Joined by hand. */
+const theirs = node({ name: "theirs", uuid: "theirs", addresses: ["10.9.9.9"] });
 const renamed = (nodeName: string): World => ({ looks: { [address]: running(undefined, { nodeName }) } });
 const reboot: IntentFact = { what: "Reboot", machine: name, address, uuid: "", role: "worker", at: NOW, deadline: NOW + 1, why: "" };
 
@@ -202,11 +204,29 @@ const cases: readonly Case[] = [
   },
   {
     title: "keeps it when another machine reports it",
-    nodes: listed([before, node({ name: "node-b" })]),
+    nodes: listed([before, node({ name: "node-b" }), theirs]),
     over: {
       ...renamed("node-b"),
       workers: [worker(2)],
       looks: { [address]: running(undefined, { nodeName: "node-b" }), "10.0.1.2": running(undefined, { nodeName: "node-1" }) },
+    },
+    expect: undefined,
+  },
+  {
+    title: "keeps it when another machine that is silent had it",
+    nodes: listed([before, node({ name: "node-b" }), theirs]),
+    over: {
+      ...renamed("node-b"),
+      workers: [worker(2)],
+      looks: { [address]: running(undefined, { nodeName: "node-b" }), "10.0.1.2": silent },
+      machineObjects: [
+        {
+          apiVersion: "talos.alperen.cloud/v1alpha1",
+          kind: "TalosMachine",
+          metadata: { name: "demo-workers-10.0.1.2" },
+          status: { nodeName: "node-1" },
+        },
+      ],
     },
     expect: undefined,
   },
