@@ -9,7 +9,7 @@ import { asPerson } from "./as-person.ts";
 import { inside, keepAvailable, podNames, runPod } from "./cluster-pods.ts";
 import type { NodeObject } from "./cluster-pods.ts";
 import { apply } from "./quiet.ts";
-import { kinds, tell } from "./story.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story, StoryOptions } from "./story.ts";
 
 const [first, second, third] = ["127.1.0.21", "127.1.0.22", "127.1.0.23"] as const;
@@ -116,6 +116,40 @@ describe("a running machine gets another host name", () => {
       assert.equal((await nodes(world)).length, 3);
     }));
 
+  test("a control plane, and a worker of a pool that may lose one: one after the other, each drained before", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const at = (n: number): string => `10.5.0.${n}`;
+      const asked = (name?: string): TalosCluster => {
+        const found = demoCluster([1, 2, 3].map(at), [4, 5].map(at));
+        const patched = (n: number): object => ({ address: at(n), ...(name === undefined ? {} : { configPatches: [named(`${name}-${n}`)] }) });
+        const { controlPlane, worker } = found.spec ?? {};
+        const machines = (numbers: readonly number[]): object => ({
+          metalSpec: { machines: numbers.map(patched), machineSpec: { installDisk: "/dev/sda" } },
+        });
+        return {
+          ...found,
+          spec: { controlPlane: { ...controlPlane, ...machines([1, 2, 3]) }, worker: { ...worker, ...machines([4, 5]) } },
+        } as TalosCluster;
+      };
+      await apply(world, kinds.cluster, asked());
+      await world.start();
+      await world.untilReady();
+      await world.until("read", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
+      await world.time.advance(5_000);
+      for (const n of [1, 2, 3, 4, 5]) await runPod(world, at(n), `web-${n}`);
+      const sent = world.sent.length;
+      await edit(world, asked("node"));
+      const seen = new Set<string>();
+      await world.until("renamed", async () => {
+        const pods = await podNames(world);
+        for (const call of world.sent.slice(sent)) seen.add(`${call} ${pods.includes(`web-${call.slice(-1)}`)}`);
+        const found = await names(world);
+        return found.length === 5 && found.every((name) => name.startsWith("node-"));
+      }, 1_800);
+      assert.deepEqual([...seen], [1, 2, 3, 4, 5].map((n) => `ApplyConfiguration ${at(n)} false`));
+      await world.untilReady();
+    }));
+
   test("before the operator knew: a new leader deletes the Node that stayed", () =>
     tell(options, async (world) => {
       await settled(world);
@@ -163,6 +197,7 @@ describe("two machines have one host name", () => {
       };
       await world.until("pool", async () => (await pool()).join(" ") === "NodeShared 0", 30);
       assert.notEqual((await world.condition(kinds.cluster, "Ready"))?.status, "True");
+      assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "NodeShared");
       await byHand(world, third, named(before));
       await world.untilReady(180);
       assert.equal(await unique(world), undefined);

@@ -245,7 +245,7 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
       if (look.sharesNode !== undefined)
         return {
           reason: "NodeShared",
-          message: `Two machines report one Node. ${sharedNodeWords(look)}. Give each machine its own host name in machines[].configPatches.`,
+          message: `${sharedNodeWords(look)}. Give each machine its own host name in machines[].configPatches.`,
         };
       if (isReady(look)) return { reason: "AllReady", message: "The machine is a ready node." };
       return runningOf(look, fact);
