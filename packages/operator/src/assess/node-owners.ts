@@ -70,6 +70,8 @@ export function formerNames(assessed: Assessment, facts: ClusterFacts): readonly
     const [fact, ...others] = ownersOf(staying, node);
     const machine = fact === undefined || others.length > 0 ? undefined : byName.get(fact.name);
     if (fact === undefined || machine?.isListed !== true || !machine.isReady || machine.look.kind !== "running") return [];
+    // What is tried may be taken back.
+    if (machine.intents.length > 0) return [];
     const own = nodeCalled(nodes, machine.look.nodeName);
     if (own?.isReady !== true || !isNodeOf(own, fact)) return [];
     return [{ fact, node, renamedTo: own.name, isProven: machine.identity === "own" && isFormerName(facts, fact.name, node, own) }];

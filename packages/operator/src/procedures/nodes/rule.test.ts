@@ -147,6 +147,13 @@ const cases: readonly Case[] = [
   },
   { title: "deletes the Node of a machine that was released", nodes: listed([left]), machines: [gone], expect: ["DeleteNode"] },
   {
+    title: "deletes it while an earlier leader's effects may run",
+    nodes: listed([left, ours]),
+    machines: [gone],
+    over: { mayDisturb: false },
+    expect: ["DeleteNode"],
+  },
+  {
     title: "keeps the Node of such a machine while its kubelet lives",
     nodes: listed([{ ...left, isReady: true }]),
     machines: [gone],
@@ -199,6 +206,13 @@ const cases: readonly Case[] = [
   {
     title: "keeps it while the machine is no ready node under its new name",
     nodes: listed([before, node({ name: "node-b", isReady: false })]),
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "keeps it while something is tried on the machine: the name may be taken back",
+    nodes: listed([before, node({ name: "node-b" })]),
+    known: { intents: [reboot] },
     over: renamed("node-b"),
     expect: undefined,
   },

@@ -35,9 +35,10 @@ export const tendNodes: Rule = {
   decide(assessed) {
     const { seen } = assessed;
     const facts = factsOf(seen);
-    if (seen.nodes === undefined || facts?.bootstrapDone === undefined || !seen.mayDisturb) return undefined;
+    if (seen.nodes === undefined || facts?.bootstrapDone === undefined) return undefined;
     if (seen.controlPlane.metadata.deletionTimestamp !== undefined) return undefined;
-    const actions = [...uncordons(assessed), ...upgradeTaints(assessed), ...deletions(assessed)];
+    // Whatever an earlier leader is about, a Node without kubelet and machine is of use to nobody: it goes though leaders change all the time.
+    const actions = [...(seen.mayDisturb ? [...uncordons(assessed), ...upgradeTaints(assessed)] : []), ...deletions(assessed)];
     if (actions.length > 0) return { actions };
     return isLookDue(assessed, facts) ? { actions: [{ kind: "LookAtNodes" }] } : undefined;
   },
@@ -47,7 +48,7 @@ export const tendNodes: Rule = {
 export function hasNodesToTend(assessed: Assessment): boolean {
   const { seen } = assessed;
   const { nodes } = seen;
-  if (seen.record.kind !== "present" || nodes === undefined || !seen.mayDisturb) return false;
+  if (seen.record.kind !== "present" || nodes === undefined) return false;
   const { facts } = seen.record.value;
   const isRecent = ({ releasedAt }: MachineFact): boolean => releasedAt !== undefined && elapsedMs(releasedAt, seen.now) < TENDED_MS;
   return (
