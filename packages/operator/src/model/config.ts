@@ -108,4 +108,6 @@ export interface SeenMeta {
   readonly wanted: string;
   /** Hash of what is there; `none` = the key is not set. */
   readonly live: string;
+  /** Host name in it, where another one is wanted and the configuration gives none; empty = Talos chooses one. Absent = the name stays. */
+  readonly hostname?: Differing<string>;
 }

@@ -1,7 +1,7 @@
 import { activeFacts, hasEtcdAddress, isControlPlane } from "./identity.ts";
 import type { MachineInput, MachineOutput } from "./inputs.ts";
 import type { Machine, TimerName } from "./machine.ts";
-import { applyConfig, endTry, restartKubelet, revertTry } from "./apply-config.ts";
+import { applyConfig, endTry, restartKubelet, revertTry, setMeta } from "./apply-config.ts";
 import { boot, finishBoot, loseState, openApi, startBoot } from "./boot.ts";
 import {
   cannotReadFlags,
@@ -167,10 +167,8 @@ function handle(run: Run, input: MachineInput): void {
       return keepImage(run, input);
     case "restart-service":
       return restartKubelet(run);
-    case "meta": {
-      const { [input.key]: _old, ...rest } = machine.meta;
-      return run.set({ meta: input.value === undefined ? rest : { ...rest, [input.key]: input.value } });
-    }
+    case "meta":
+      return setMeta(run, input);
   }
 }
 

@@ -150,6 +150,28 @@ describe("a running machine gets another host name", () => {
       await world.untilReady();
     }));
 
+  test("by the settings in META: it is drained before, too", () =>
+    tell({ timings: demoTimings }, async (world) => {
+      const asked = (meta?: object): TalosCluster => {
+        const found = demoCluster(["10.5.0.1"], ["10.5.0.4"]);
+        const { metalSpec = {} } = found.spec?.worker ?? {};
+        const machineSpec = { installDisk: "/dev/sda", ...(meta === undefined ? {} : { meta }) };
+        return { ...found, spec: { ...found.spec, worker: { ...found.spec?.worker, metalSpec: { ...metalSpec, machineSpec } } } } as TalosCluster;
+      };
+      await apply(world, kinds.cluster, asked());
+      await world.start();
+      await world.untilReady();
+      await world.until("read", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True");
+      await world.time.advance(5_000);
+      await runPod(world, "10.5.0.4", "web");
+      const before = String(await nodeName(world, "demo-10.5.0.4"));
+      await edit(world, asked({ hostname: "worker-a" }));
+      await world.until("registered", async () => (await names(world)).includes("worker-a"), 900);
+      assert.deepEqual(await podNames(world), []);
+      await world.until("former Node gone", async () => !(await names(world)).includes(before), 300);
+      await world.untilReady();
+    }));
+
   test("before the operator knew: a new leader deletes the Node that stayed", () =>
     tell(options, async (world) => {
       await settled(world);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigChange } from "@talos-operator/talos";
 import { NOW, running } from "../../testing/builders.ts";
-import { renamingOf, renamingWords } from "./renaming.ts";
+import { renamingByMeta, renamingOf, renamingWords } from "./renaming.ts";
 import type { KnownConfig } from "../../model/config.ts";
 
 const config = (over: Partial<KnownConfig>): KnownConfig => ({
@@ -38,3 +38,14 @@ for (const { what, over, want } of [
 
 test("a machine that did not report its Node gets another one as far as anybody knows", () =>
   assert.deepEqual(renamingOf(running(), config({ hostname: { runs: "", asked: "node-1" } })), { from: undefined, to: "node-1" }));
+
+test("settings in META give a machine another Node where they change its host name", () => {
+  const meta = { wanted: "new", live: "old" };
+  const look = running(undefined, { nodeName: "node-1" });
+  assert.equal(renamingByMeta(look, config({ meta })), undefined);
+  assert.deepEqual(renamingByMeta(look, config({ meta: { ...meta, hostname: { runs: "node-1", asked: "" } } })), { from: "node-1", to: undefined });
+  assert.deepEqual(renamingByMeta(look, config({ meta: { ...meta, hostname: { runs: "", asked: "worker-a" } } })), {
+    from: "node-1",
+    to: "worker-a",
+  });
+});

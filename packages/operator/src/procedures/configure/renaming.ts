@@ -12,15 +12,20 @@ export interface Renaming {
 /**
  * Whether a machine registers another Node with the wanted settings. The one of now stays then, without a kubelet and with its pods: it has to be drained first.
  */
-export function renamingOf(look: Look, { hostname, changes }: KnownConfig): Renaming | undefined {
+export function renamingOf(look: Look, { hostname, changes }: Pick<KnownConfig, "hostname" | "changes">): Renaming | undefined {
   const from = look.kind === "running" ? look.nodeName : undefined;
   const isByName = changes.some(({ path }) => path === "machine.kubelet.registerWithFQDN");
   if (hostname === undefined) return isByName ? { from, to: undefined } : undefined;
-  const to = hostname.asked.toLowerCase();
-  if (to === "") return { from, to: undefined };
-  // Without the domain, unless the kubelet is to register with it.
-  const isSame = !isByName && from !== undefined && (to === from || to.split(".")[0] === from);
-  return isSame ? undefined : { from, to };
+  const full = hostname.asked.toLowerCase();
+  if (full === "") return { from, to: undefined };
+  // Without the domain, unless the kubelet registers with it.
+  const to = isByName || from?.includes(".") === true ? full : full.split(".")[0];
+  return from !== undefined && to === from ? undefined : { from, to };
+}
+
+/** The same of settings in its META, which give it a name where its configuration gives it none. */
+export function renamingByMeta(look: Look, { meta }: KnownConfig): Renaming | undefined {
+  return meta?.hostname === undefined ? undefined : renamingOf(look, { hostname: meta.hostname, changes: [] });
 }
 
 /** For a plan. */

@@ -3,7 +3,7 @@ import { elapsedMs } from "../../elapsed.ts";
 import { whyTooSmall } from "./etcd-quota.ts";
 import { bootsForSpace } from "./larger-quota.ts";
 import { routeOfState } from "./plan.ts";
-import { renamingOf } from "./renaming.ts";
+import { renamingByMeta, renamingOf } from "./renaming.ts";
 import { wasJustHeldBack } from "./config-probe.ts";
 import { controlPlaneMargin } from "../../disruption/control-plane-margin.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
@@ -136,9 +136,11 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
  * At once: by what needs a boot it leaves it with the boot. One that shares its Node with another machine has none to be drained: its own name is the cure.
  */
 function leavesItsNode({ machine: { look }, state }: ConfigPlan): boolean {
-  if ((state.kind !== "change" && state.kind !== "drifted") || routeOfState(state) !== "guarded") return false;
-  const isShared = look.kind === "running" && look.sharesNode !== undefined;
-  return !isShared && renamingOf(look, state.config) !== undefined;
+  if (state.kind !== "change" && state.kind !== "drifted") return false;
+  if (look.kind === "running" && look.sharesNode !== undefined) return false;
+  const route = routeOfState(state);
+  const renaming = route === "meta" ? renamingByMeta : route === "guarded" ? renamingOf : undefined;
+  return renaming?.(look, state.config) !== undefined;
 }
 
 /** Until when a machine is left alone that was brought back several times, as the record remembers; `undefined` = it is not. */
