@@ -124,9 +124,13 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
   if ("holder" in held) return hold(whyHeld(held.holder));
   const tooSmall = "config" in plan.state && isControlPlane(plan) ? whyTooSmall(plan.machine, plan.state.config) : undefined;
   if (tooSmall !== undefined) return hold(tooSmall);
-  if (plan.state.kind !== "staged" && !leavesItsNode(plan)) return { kind: "now" };
+  if (leavesItsNode(plan)) return onceDrained(assessed, name);
+  if (plan.state.kind !== "staged") return { kind: "now" };
   // Without space no pod can be evicted, and no Node be cordoned.
-  if (why === "enlarge") return { kind: "now" };
+  return why === "enlarge" ? { kind: "now" } : onceDrained(assessed, name);
+}
+
+function onceDrained(assessed: Assessment, name: MachineName): Beginning {
   const drain = readyToDisturb(assessed, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
