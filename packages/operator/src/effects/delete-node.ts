@@ -46,7 +46,8 @@ export const deleteNode = defineEffect("DeleteNode", {
         return deleteNodeObject(client, node, isItsNode, options);
       });
       workload.released(machine, node);
-      const why = renamedTo === undefined ? `Deleted the Node ${node} of ${machine}, which is released.` : leftWords(machine, node, renamedTo);
+      const why =
+        renamedTo === undefined ? `Deleted the Node ${node} of ${machine}, which is released.` : leftWords(machine, node, renamedTo);
       if (wasDeleted) effects.event(effects.seen.controlPlane, "Reconciling", "DeleteNode", why);
     });
   },

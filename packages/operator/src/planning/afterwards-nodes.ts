@@ -58,9 +58,7 @@ export function withAssumedNodes(seen: Observed): Observed {
 export function withRenamedNode(seen: Observed, name: MachineName, to: string): Observed {
   const fact = machineFact(factsOf(seen), name);
   const machines = seen.machines.map((machine) =>
-    machine.declared.name === name && machine.look.kind === "running"
-      ? { ...machine, look: { ...machine.look, nodeName: to } }
-      : machine,
+    machine.declared.name === name && machine.look.kind === "running" ? { ...machine, look: { ...machine.look, nodeName: to } } : machine,
   );
   const renamed = { ...withoutDrain(seen, name), machines };
   const own = fact === undefined ? undefined : nodeOf(seen.nodes?.nodes ?? [], fact);

@@ -48,6 +48,10 @@ test("a Node that is not ready and that nobody can prove to be a machine's forme
   const over = (nodes: readonly SeenNode[]): World => ({ looks: { "10.0.1.1": own }, ...listed(nodes) });
   const message = said(over([node("worker-a", 0), former])) ?? "";
   assert.match(message, /^NodeLeft: .*clone \(demo-workers-10\.0\.1\.1 has worker-a\)/);
-  assert.equal(said(over([node("worker-a", 0), { ...former, isReady: true }])), undefined, "it may be a machine that somebody joined by hand");
+  assert.equal(
+    said(over([node("worker-a", 0), { ...former, isReady: true }])),
+    undefined,
+    "it may be a machine that somebody joined by hand",
+  );
   assert.equal(said(over([node("worker-a", 0), { ...former, addresses: ["10.0.1.1"] }])), undefined, "it is deleted");
 });

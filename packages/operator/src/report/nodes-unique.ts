@@ -15,7 +15,14 @@ export function nodesUnique({ seen, machines, formerNames }: Assessment): readon
     ),
     ({ node }) => node,
   );
-  const shared = [...byNode].map(([node, those]) => `${node}: ${listed(those.map(({ name }) => name), ", ", MOST_NAMED)}`);
+  const shared = [...byNode].map(
+    ([node, those]) =>
+      `${node}: ${listed(
+        those.map(({ name }) => name),
+        ", ",
+        MOST_NAMED,
+      )}`,
+  );
   if (shared.length > 0)
     return [
       conditionFor(

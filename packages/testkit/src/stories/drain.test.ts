@@ -234,7 +234,8 @@ test("the Node of a control plane that was released goes though leaders change b
     const [, , left = ""] = cps;
     await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
     const released = async (): Promise<boolean> => {
-      const known = (await world.get(kinds.record))?.spec?.["knownControlPlanes"] as readonly { name: string; releasedAt?: string }[] | undefined;
+      const known = (await world.get(kinds.record))?.spec?.["knownControlPlanes"] as
+        readonly { name: string; releasedAt?: string }[] | undefined;
       return known?.some(({ name, releasedAt }) => name === `demo-${left}` && releasedAt !== undefined) === true;
     };
     await world.until("released", released, 600);

@@ -46,9 +46,11 @@ async function settled(world: Story): Promise<void> {
   await world.time.advance(5_000);
 }
 
-const nodes = async (world: Story): Promise<readonly NodeObject[]> => (await world.workload().resource<NodeObject>(inside.node).list()).items;
+const nodes = async (world: Story): Promise<readonly NodeObject[]> =>
+  (await world.workload().resource<NodeObject>(inside.node).list()).items;
 const names = async (world: Story): Promise<readonly string[]> => (await nodes(world)).map(({ metadata }) => metadata?.name ?? "");
-const isReady = ({ status }: NodeObject): boolean => status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") === true;
+const isReady = ({ status }: NodeObject): boolean =>
+  status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") === true;
 const nodeName = async (world: Story, machine = renamed): Promise<unknown> =>
   ((await world.get(kinds.machine, machine))?.status as { readonly nodeName?: string } | undefined)?.nodeName;
 const unique = (world: Story): ReturnType<Story["condition"]> => world.condition(kinds.controlPlane, "NodesUnique");
@@ -73,7 +75,10 @@ describe("a running machine gets another host name", () => {
         hosts: { allowLoopback: true },
       });
       const plan = printPlan(found?.plan ?? assert.fail());
-      assert.match(plan, new RegExp(`Cordon and drain[^]*Node ${before} becomes worker-a[^]*Delete the Nodes of earlier names: ${before} of ${renamed}`));
+      assert.match(
+        plan,
+        new RegExp(`Cordon and drain[^]*Node ${before} becomes worker-a[^]*Delete the Nodes of earlier names: ${before} of ${renamed}`),
+      );
 
       await runPod(world, third, "web", { labels: { app: "web" } });
       await keepAvailable(world.workload(), "web", 1);
@@ -121,7 +126,10 @@ describe("a running machine gets another host name", () => {
       const at = (n: number): string => `10.5.0.${n}`;
       const asked = (name?: string): TalosCluster => {
         const found = demoCluster([1, 2, 3].map(at), [4, 5].map(at));
-        const patched = (n: number): object => ({ address: at(n), ...(name === undefined ? {} : { configPatches: [named(`${name}-${n}`)] }) });
+        const patched = (n: number): object => ({
+          address: at(n),
+          ...(name === undefined ? {} : { configPatches: [named(`${name}-${n}`)] }),
+        });
         const { controlPlane, worker } = found.spec ?? {};
         const machines = (numbers: readonly number[]): object => ({
           metalSpec: { machines: numbers.map(patched), machineSpec: { installDisk: "/dev/sda" } },
@@ -140,13 +148,20 @@ describe("a running machine gets another host name", () => {
       const sent = world.sent.length;
       await edit(world, asked("node"));
       const seen = new Set<string>();
-      await world.until("renamed", async () => {
-        const pods = await podNames(world);
-        for (const call of world.sent.slice(sent)) seen.add(`${call} ${pods.includes(`web-${call.slice(-1)}`)}`);
-        const found = await names(world);
-        return found.length === 5 && found.every((name) => name.startsWith("node-"));
-      }, 1_800);
-      assert.deepEqual([...seen], [1, 2, 3, 4, 5].map((n) => `ApplyConfiguration ${at(n)} false`));
+      await world.until(
+        "renamed",
+        async () => {
+          const pods = await podNames(world);
+          for (const call of world.sent.slice(sent)) seen.add(`${call} ${pods.includes(`web-${call.slice(-1)}`)}`);
+          const found = await names(world);
+          return found.length === 5 && found.every((name) => name.startsWith("node-"));
+        },
+        1_800,
+      );
+      assert.deepEqual(
+        [...seen],
+        [1, 2, 3, 4, 5].map((n) => `ApplyConfiguration ${at(n)} false`),
+      );
       await world.untilReady();
     }));
 
@@ -156,7 +171,10 @@ describe("a running machine gets another host name", () => {
         const found = demoCluster(["10.5.0.1"], ["10.5.0.4"]);
         const { metalSpec = {} } = found.spec?.worker ?? {};
         const machineSpec = { installDisk: "/dev/sda", ...(meta === undefined ? {} : { meta }) };
-        return { ...found, spec: { ...found.spec, worker: { ...found.spec?.worker, metalSpec: { ...metalSpec, machineSpec } } } } as TalosCluster;
+        return {
+          ...found,
+          spec: { ...found.spec, worker: { ...found.spec?.worker, metalSpec: { ...metalSpec, machineSpec } } },
+        } as TalosCluster;
       };
       await apply(world, kinds.cluster, asked());
       await world.start();
@@ -212,7 +230,10 @@ describe("two machines have one host name", () => {
       await byHand(world, third, named("worker-x"));
       await world.until("named", async () => (await unique(world))?.reason === "NodeShared", 120);
       const says = (await unique(world))?.message ?? "";
-      assert.match(says, /^Several machines report one Node, and none of them counts as ready\. worker-x: demo-127\.1\.0\.22, demo-127\.1\.0\.23\./);
+      assert.match(
+        says,
+        /^Several machines report one Node, and none of them counts as ready\. worker-x: demo-127\.1\.0\.22, demo-127\.1\.0\.23\./,
+      );
       const pool = async (): Promise<readonly unknown[]> => {
         const status = (await world.get(kinds.worker))?.status as { readonly readyMachines?: number } | undefined;
         return [(await world.condition(kinds.worker, "Ready"))?.reason, status?.readyMachines];

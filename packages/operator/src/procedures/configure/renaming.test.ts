@@ -20,7 +20,11 @@ const withDomain = { document: "/v1alpha1/", path: "machine.kubelet.registerWith
 
 for (const { what, over, want } of [
   { what: "another host name", over: { hostname: { runs: "", asked: "Worker-A" } }, want: "Node node-1 becomes worker-a" },
-  { what: "no host name any more", over: { hostname: { runs: "node-1", asked: "" } }, want: "Node node-1 gets the name that Talos chooses" },
+  {
+    what: "no host name any more",
+    over: { hostname: { runs: "node-1", asked: "" } },
+    want: "Node node-1 gets the name that Talos chooses",
+  },
   { what: "the name in words that it has", over: { hostname: { runs: "", asked: "node-1" } }, want: undefined },
   { what: "the name that it has with a domain", over: { hostname: { runs: "", asked: "node-1.example.org" } }, want: undefined },
   {
@@ -28,7 +32,11 @@ for (const { what, over, want } of [
     over: { hostname: { runs: "", asked: "node-1.example.org" }, changes: [withDomain] },
     want: "Node node-1 becomes node-1.example.org",
   },
-  { what: "that the kubelet registers with its domain", over: { changes: [withDomain] }, want: "Node node-1 gets the name that Talos chooses" },
+  {
+    what: "that the kubelet registers with its domain",
+    over: { changes: [withDomain] },
+    want: "Node node-1 gets the name that Talos chooses",
+  },
   { what: "nothing about its name", over: {}, want: undefined },
 ] as const)
   test(`settings with ${what}: ${want ?? "the Node stays"}`, () => {
@@ -43,7 +51,10 @@ test("settings in META give a machine another Node where they change its host na
   const meta = { wanted: "new", live: "old" };
   const look = running(undefined, { nodeName: "node-1" });
   assert.equal(renamingByMeta(look, config({ meta })), undefined);
-  assert.deepEqual(renamingByMeta(look, config({ meta: { ...meta, hostname: { runs: "node-1", asked: "" } } })), { from: "node-1", to: undefined });
+  assert.deepEqual(renamingByMeta(look, config({ meta: { ...meta, hostname: { runs: "node-1", asked: "" } } })), {
+    from: "node-1",
+    to: undefined,
+  });
   assert.deepEqual(renamingByMeta(look, config({ meta: { ...meta, hostname: { runs: "", asked: "worker-a" } } })), {
     from: "node-1",
     to: "worker-a",
