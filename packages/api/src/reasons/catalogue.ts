@@ -9,7 +9,7 @@ import { configDrift, configUpToDate } from "./config.ts";
 import { draining } from "./draining.ts";
 import { reconciling, stalled } from "./kstatus.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
-import { bootstrapped, etcdHealthy, machinesReady, nodesReady, progressing } from "./progress.ts";
+import { bootstrapped, etcdHealthy, machinesReady, nodesReady, nodesUnique, progressing } from "./progress.ts";
 import { ready } from "./ready.ts";
 import {
   accessNotRenewed,
@@ -44,6 +44,7 @@ export const conditionCatalogue = {
   Bootstrapped: bootstrapped,
   EtcdHealthy: etcdHealthy,
   NodesReady: nodesReady,
+  NodesUnique: nodesUnique,
   Reachable: reachable,
   AddressResolved: addressResolved,
   IdentityUnique: identityUnique,

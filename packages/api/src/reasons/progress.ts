@@ -225,3 +225,23 @@ export const nodesReady = {
     Unobserved: { status: "Unknown", release: "itself", when: "No node was read yet.", next: "-" },
   },
 } as const satisfies ConditionEntry;
+
+/** Whether each machine has one Node of its own. */
+export const nodesUnique = {
+  meaning: "Each machine has one Node, and each Node one machine. Reported while that is not so.",
+  kinds: ["TalosControlPlane"],
+  reasons: {
+    NodeShared: {
+      status: "False",
+      release: "none",
+      when: "Several machines report one Node: they have one host name. None of them counts as ready.",
+      next: "Give each machine its own host name, as with a HostnameConfig in machines[].configPatches.",
+    },
+    NodeLeft: {
+      status: "False",
+      release: "none",
+      when: "A Node that is not ready stands at the address of a machine that has another Node: the one of an earlier host name. It is deleted by itself where its UUID proves whose it was.",
+      next: "Delete the Node that the message names, unless it belongs to another machine.",
+    },
+  },
+} as const satisfies ConditionEntry;

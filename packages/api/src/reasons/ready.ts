@@ -212,6 +212,12 @@ const worldReasons = {
     when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",
     next: "Check what the message names, unless they still boot: often a network plugin is missing, or an image cannot be pulled.",
   },
+  NodeShared: {
+    status: "False",
+    release: "person",
+    when: "Several machines report one Node: they have one host name, and their kubelets write one Node object in turns. None of them counts as ready.",
+    next: "Give each machine its own host name, as with a HostnameConfig in machines[].configPatches.",
+  },
   WaitingForProvider: {
     status: "False",
     release: "itself",

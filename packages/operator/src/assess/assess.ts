@@ -13,7 +13,7 @@ import { beforeUpgrades } from "../procedures/upgrade/before-upgrades.ts";
 import { planUpgrades } from "../procedures/upgrade/plan-upgrades.ts";
 import { beforeRemovals } from "../procedures/remove/before-removals.ts";
 import { identityOf } from "./identity.ts";
-import { idleCordons, leftNodes } from "./node-owners.ts";
+import { formerNames, idleCordons, leftNodes } from "./node-owners.ts";
 import { planMachines } from "../procedures/join/plan.ts";
 import { planMembership } from "../procedures/remove/plan.ts";
 import { besideFull, etcdMembership, settled } from "./quorum.ts";
@@ -59,6 +59,7 @@ export function assess(seen: Observed): Assessment {
       straying: plans.straying,
       idleCordons: orNone(plans.cordons),
       leftNodes: orNone(plans.left),
+      formerNames: orNone(plans.formerNames),
       goingPools,
       keys,
       health,
@@ -97,6 +98,7 @@ function plansOf(seen: Observed, facts: ClusterFacts | undefined, of: () => Asse
     straying: ofRecord((known) => planStrays(of(), known)),
     cordons: ofRecord((known) => idleCordons(of(), known)),
     left: ofRecord((known) => leftNodes(of(), known)),
+    formerNames: ofRecord((known) => formerNames(of(), known)),
   };
 }
 

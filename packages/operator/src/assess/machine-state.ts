@@ -1,14 +1,26 @@
 import { silentForMs } from "../looking/look.ts";
 import { isComingUp, stageWords } from "../looking/stage-words.ts";
+import { listed } from "../report/listed.ts";
 import { COMES_BACK_MS } from "../observe/reported-machines.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
-import type { Look, UnmetCondition } from "../model/look.ts";
+import type { Look, Running, UnmetCondition } from "../model/look.ts";
 import type { SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts, MachineFact } from "../model/record.ts";
 
-/** True when the machine says that it runs and that nothing is unmet. */
+/** True when the machine says that it runs and that nothing is unmet, and no other one reports the same Node. */
 export function isReadyNode({ look }: SeenMachine): boolean {
-  return look.kind === "running" && look.stage === "running" && look.ready && look.unmet.length === 0;
+  return look.kind === "running" && isReady(look) && look.sharesNode === undefined;
+}
+
+/** It says so of itself. */
+export function isReady({ stage, ready, unmet }: Running): boolean {
+  return stage === "running" && ready && unmet.length === 0;
+}
+
+/** That other machines report the same Node; `undefined` = none does. */
+export function sharedNodeWords({ nodeName = "", sharesNode }: Running): string | undefined {
+  if (sharesNode === undefined) return undefined;
+  return `Node ${nodeName} is also reported by ${listed(sharesNode, ", ", 3)}`;
 }
 
 /** A short word for where a machine is, stable while nothing changes. */
@@ -64,6 +76,8 @@ export function unmetOf(machine: SeenMachine, fact: MachineFact | undefined): st
   const { look } = machine;
   if (isInstalling(look, fact)) return "rebooting after install";
   if (look.kind !== "running") return stateOf(machine);
+  const shared = sharedNodeWords(look);
+  if (shared !== undefined) return shared;
   if (look.unmet.length > 0) return unmetWords(look.unmet);
   return look.stage === "running" ? "not ready" : stageWords(look.stage);
 }

@@ -20,6 +20,7 @@ const derivations = [
   "quorumOf",
   "idleCordons",
   "leftNodes",
+  "formerNames",
   "downIn",
   "keysState",
   "etcdHealth",

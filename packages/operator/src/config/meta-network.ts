@@ -24,6 +24,11 @@ export function metaNetworkText(meta: MachineMeta | undefined, address: string):
   return lines.length === 0 ? undefined : `${lines.join("\n")}\n`;
 }
 
+/** The host name in such a text; `undefined` = it has none. */
+export function hostnameInMeta(text: string | undefined): string | undefined {
+  return /^\s*- hostname: "?([^"\s]+)"?\s*$/m.exec(text ?? "")?.[1];
+}
+
 /** Settings that need a numeric address, and a machine that is known by a name. */
 export function hasUnusedAddressSettings(meta: MachineMeta | undefined, address: string): boolean {
   if (meta === undefined || ipOf(address) !== undefined) return false;

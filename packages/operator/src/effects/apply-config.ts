@@ -2,7 +2,9 @@ import { routeOf } from "../config/compare.ts";
 import { EffectError } from "../errors.ts";
 import { TRY_MS } from "../procedures/configure/config-intents.ts";
 import { largerQuotaOf } from "../procedures/configure/larger-quota.ts";
+import { renamingOf, renamingWords } from "../procedures/configure/renaming.ts";
 import { known, withConfig, withEtcdOf, withFact } from "../planning/afterwards-machines.ts";
+import { withRenamedNode } from "../planning/afterwards-nodes.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn } from "../record/facts.ts";
 import type { PlannedEffect } from "../model/effect.ts";
@@ -82,21 +84,31 @@ export const applyConfig = defineSend("ApplyConfig", {
   step({ machine, mode }, seen) {
     const config = seen.configs?.get(machine);
     const changes = config?.kind === "known" ? config.changes : [];
+    const look = seen.machines.find(({ declared }) => declared.name === machine)?.look;
+    const renaming = look === undefined || config?.kind !== "known" ? undefined : renamingOf(look, config);
     const paths = changes.slice(0, 8).map(({ document, path, effect }) => `${path === "" ? document : path} (${effect})`);
     return onMachine(
       gravest(changes.map(({ effect }) => effect)),
       machine,
       (named) => `Send the changed configuration, one node at a time${mode === "staged" ? ", in force after its boot" : ""}: ${named}.`,
-      `${machine}: ${paths.length === 0 ? "its settings" : paths.join(", ")}`,
+      `${machine}: ${[...(renaming === undefined ? [] : [renamingWords(renaming)]), ...(paths.length === 0 ? ["its settings"] : paths)].join(", ")}`,
     );
   },
   afterwards(seen, { machine, settings, mode }) {
     // What is staged is in force after its boot, which a plan takes along.
     const quotaBytes = largerQuotaOf(known(seen, machine));
     const larger = quotaBytes === undefined ? seen : withEtcdOf(seen, machine, (etcd) => ({ ...etcd, quotaBytes }));
-    return withSettings(larger, machine, settings, mode === "staged");
+    const renamed = mode === "try" ? withOtherNode(larger, machine) : larger;
+    return withSettings(renamed, machine, settings, mode === "staged");
   },
 });
+
+/** The machine registers its Node under another name, and no kubelet reports for the one before. */
+function withOtherNode(seen: Observed, machine: MachineName): Observed {
+  const found = seen.machines.find(({ declared }) => declared.name === machine);
+  const renaming = found === undefined ? undefined : renamingOf(found.look, known(seen, machine));
+  return renaming?.to === undefined ? seen : withRenamedNode(seen, machine, renaming.to);
+}
 
 /** The machine runs these settings, or has them on its disk. */
 export function withSettings(seen: Observed, machine: MachineName, settings: string, isStaged: boolean): Observed {

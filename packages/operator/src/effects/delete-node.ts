@@ -1,5 +1,8 @@
 import { deleteNodeObject } from "../workload/node-objects.ts";
-import { formerNodeOwner } from "../assess/node-owners.ts";
+import { formerNodeOwner, isFormerName } from "../assess/node-owners.ts";
+import { nodeType } from "../workload/kinds.ts";
+import type { NodeObject } from "../workload/kinds.ts";
+import { seenNode } from "../workload/seen-node.ts";
 import { withNodes } from "../planning/afterwards-nodes.ts";
 import { onMachine } from "../planning/step-of.ts";
 import type { MachineName } from "../model/machine.ts";
@@ -11,14 +14,14 @@ import { placeOf, tend, tendAgainMs } from "./tend-nodes.ts";
 
 declare module "../model/effect.ts" {
   interface EffectParameters {
-    /** The Node object of a machine that is no part of the cluster any more. */
-    DeleteNode: { readonly machine: MachineName; readonly node: string };
+    /** The Node object of a machine that is no part of the cluster any more, or has the Node `renamedTo` by now. */
+    DeleteNode: { readonly machine: MachineName; readonly node: string; readonly renamedTo?: string };
   }
 }
 
 const retry = { word: "DeleteNode", refusals: [], pauseMs: tendAgainMs } as const;
 
-/** Deletes the Node object of a machine that was released; read live, and only while no kubelet keeps it. */
+/** Deletes the Node object of a machine that was released, or has another one; read live, and only while no kubelet keeps it. */
 export const deleteNode = defineEffect("DeleteNode", {
   inventory: "WL1",
   at: "workload",
@@ -27,19 +30,34 @@ export const deleteNode = defineEffect("DeleteNode", {
   goesTogether: true,
   retry,
   before: { unpaused },
-  async carryOut({ action: { machine, node }, effects }) {
+  async carryOut({ action: { machine, node, renamedTo }, effects }) {
     await tend(rememberedAs({ retry }, machine), effects, async (workload) => {
       const wasDeleted = await workload.use({ kind: "nodes" }, placeOf(effects), async (client, timeoutMs) => {
         const live: ClusterFacts[] = [];
         const leftMs = await effects.guard.check((facts) => live.push(facts) > 0);
-        const isItsNode = (seen: SeenNode): boolean => live.every((facts) => formerNodeOwner(facts, seen)?.name === machine);
-        return deleteNodeObject(client, node, isItsNode, { timeoutMs: Math.min(timeoutMs, leftMs), signal: effects.signal });
+        const options = { timeoutMs: Math.min(timeoutMs, leftMs), signal: effects.signal };
+        const own = renamedTo === undefined ? undefined : await client.resource<NodeObject>(nodeType).tryGet({ name: renamedTo }, options);
+        const isItsNode = (seen: SeenNode): boolean =>
+          live.every((facts) =>
+            renamedTo === undefined
+              ? formerNodeOwner(facts, seen)?.name === machine
+              : own !== undefined && isFormerName(facts, machine, seen, seenNode(own)),
+          );
+        return deleteNodeObject(client, node, isItsNode, options);
       });
       workload.released(machine, node);
-      if (wasDeleted)
-        effects.event(effects.seen.controlPlane, "Reconciling", "DeleteNode", `Deleted the Node ${node} of ${machine}, which is released.`);
+      const why =
+        renamedTo === undefined ? `Deleted the Node ${node} of ${machine}, which is released.` : leftWords(machine, node, renamedTo);
+      if (wasDeleted) effects.event(effects.seen.controlPlane, "Reconciling", "DeleteNode", why);
     });
   },
-  step: ({ machine }) => onMachine("drains", machine, (named) => `Delete the Node of ${named}.`),
+  step: ({ machine, node, renamedTo }) =>
+    renamedTo === undefined
+      ? onMachine("drains", machine, (named) => `Delete the Node of ${named}.`)
+      : onMachine("drains", machine, (named) => `Delete the Nodes of earlier names: ${named}.`, `${node} of ${machine}`),
   afterwards: (seen, { node }) => withNodes(seen, (nodes) => nodes.filter((one) => one.name !== node)),
 });
+
+function leftWords(machine: MachineName, node: string, renamedTo: string): string {
+  return `Deleted Node ${node}: ${machine} has Node ${renamedTo} since its host name changed.`;
+}

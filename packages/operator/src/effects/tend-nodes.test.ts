@@ -30,7 +30,7 @@ const known = facts({ machines: [one, gone] });
 /** Effects on a workload cluster with the Node `a`, and the record as it is read at the last moment. */
 function within(
   live: ClusterFacts,
-  node: { readonly uuid: string; readonly isReady?: boolean; readonly taints?: readonly object[] },
+  node: { readonly uuid: string; readonly address?: string; readonly isReady?: boolean; readonly taints?: readonly object[] },
 ): { readonly effects: Effects; readonly api: FakeApi; readonly demand: () => Promise<unknown>; readonly hasAsked: () => boolean } {
   const api = createFakeApi();
   api.put("/api/v1/nodes", {
@@ -38,7 +38,11 @@ function within(
     kind: "Node",
     metadata: { name: "a", annotations: { [CORDON_MARK]: "demo" } },
     spec: { unschedulable: true, ...(node.taints === undefined ? {} : { taints: node.taints }) },
-    status: { nodeInfo: { systemUUID: node.uuid }, conditions: [{ type: "Ready", status: node.isReady === true ? "True" : "False" }] },
+    status: {
+      nodeInfo: { systemUUID: node.uuid },
+      ...(node.address === undefined ? {} : { addresses: [{ type: "InternalIP", address: node.address }] }),
+      conditions: [{ type: "Ready", status: node.isReady === true ? "True" : "False" }],
+    },
   } as KubeObject);
   let asked: { readonly demand: () => Promise<unknown> } | undefined;
   const workload = {
@@ -128,6 +132,43 @@ describe("deleting a Node", () => {
       const { effects, api } = within(live, node);
       await executeAll([action], effects);
       assert.equal(nodes(api).length, isDeleted ? 0 : 1);
+    });
+});
+
+describe("deleting the Node of an earlier name", () => {
+  const action = { kind: "DeleteNode", machine: one.name, node: "a", renamedTo: "b" } as const;
+  const own = { uuid: one.uuid, address: one.address, isReady: "True" };
+  const clone = facts({ machines: [one, { ...gone, releasedAt: undefined, uuid: one.uuid }] });
+  const left = { uuid: one.uuid, address: one.address };
+  for (const [what, live, node, now, isDeleted] of [
+    ["that its machine left", known, left, own, true],
+    ["that is ready", known, { ...left, isReady: true }, own, false],
+    ["that another machine has by now", known, { ...left, uuid: "another" }, own, false],
+    ["at another address", known, { ...left, address: "10.0.1.77" }, own, false],
+    ["that two machines of the record fit", clone, left, own, false],
+    ["of a machine that was released meanwhile", facts({ machines: [{ ...one, releasedAt: 1 }] }), left, own, false],
+    ["while the new one is not ready", known, left, { ...own, isReady: "False" }, false],
+    ["while the new one is another machine's", known, left, { ...own, uuid: "another" }, false],
+    ["without a new one", known, left, undefined, false],
+  ] as const)
+    test(`one ${what} is ${isDeleted ? "deleted" : "left alone"}`, async () => {
+      const { effects, api } = within(live, node);
+      if (now !== undefined)
+        api.put("/api/v1/nodes", {
+          apiVersion: "v1",
+          kind: "Node",
+          metadata: { name: "b" },
+          status: {
+            nodeInfo: { systemUUID: now.uuid },
+            addresses: [{ type: "InternalIP", address: now.address }],
+            conditions: [{ type: "Ready", status: now.isReady }],
+          },
+        } as KubeObject);
+      await executeAll([action], effects);
+      assert.equal(
+        nodes(api).some(({ metadata }) => metadata?.name === "a"),
+        !isDeleted,
+      );
     });
 });
 

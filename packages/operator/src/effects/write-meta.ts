@@ -4,9 +4,11 @@ import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { metaHashOf, wantedMeta } from "../procedures/configure/meta-plan.ts";
 import type { WantedMeta } from "../procedures/configure/meta-plan.ts";
+import { renamingByMeta, renamingWords } from "../procedures/configure/renaming.ts";
 import { platformOf } from "../procedures/configure/platform-of.ts";
 import { readMeta } from "../procedures/configure/read-config.ts";
 import { known, withConfig, withFact } from "../planning/afterwards-machines.ts";
+import { withRenamedNode } from "../planning/afterwards-nodes.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn, machineFact } from "../record/facts.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
@@ -81,9 +83,17 @@ export const writeMeta = defineSend("WriteMeta", {
     if (wanted !== undefined) await put(connected.client, wanted, options);
   },
   known: howNow,
-  step: ({ machine }) => onMachine("live", machine, (named) => `Write meta: ${named}.`),
+  step({ machine }, seen) {
+    const look = seen.machines.find(({ declared }) => declared.name === machine)?.look;
+    const renaming = look === undefined ? undefined : renamingByMeta(look, known(seen, machine));
+    const named = renaming === undefined ? machine : `${machine}: ${renamingWords(renaming)}`;
+    return onMachine(renaming === undefined ? "live" : "service restart", machine, (those) => `Write meta: ${those}.`, named);
+  },
   afterwards(seen, { machine, settings }) {
-    const next = withConfig(seen, machine, { ...known(seen, machine), meta: { wanted: settings, live: settings } });
+    const found = seen.machines.find(({ declared }) => declared.name === machine);
+    const renaming = found === undefined ? undefined : renamingByMeta(found.look, known(seen, machine));
+    const renamed = renaming?.to === undefined ? seen : withRenamedNode(seen, machine, renaming.to);
+    const next = withConfig(renamed, machine, { ...known(seen, machine), meta: { wanted: settings, live: settings } });
     return withFact(next, machine, (fact) => ({ ...fact, metaHash: settings }));
   },
 });

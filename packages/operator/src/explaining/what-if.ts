@@ -326,6 +326,7 @@ function looksOf(
         kind: "running",
         at: now,
         version: object?.status?.observedVersion,
+        ...(object?.status?.nodeName === undefined ? {} : { nodeName: object.status.nodeName }),
         ...(object?.status?.observedSchematic === undefined ? {} : { schematic: object.status.observedSchematic }),
         ...(object?.status?.observedExtensions === undefined ? {} : { extensions: object.status.observedExtensions }),
         platform: machineFact(facts, name)?.platform ?? "metal",
@@ -413,10 +414,10 @@ function configsOf(
       });
       const settings = configHashOf(declared, made);
       // What cannot be rendered stands in the problems of the spec; what stays as it is needs no reading.
-      const changes = changesBetween(input(old, madeBefore), input(declared, made), version);
+      const between = changesBetween(input(old, madeBefore), input(declared, made), version);
       // A machine that is upgraded is one that was read.
       const isRead = asksAnotherTalos(machine);
-      if (changes === undefined || (changes.length === 0 && !isRead)) return [];
+      if (between === undefined || (between.changes.length === 0 && !isRead)) return [];
       const activeHash = fact.appliedHash ?? "(as applied)";
       return [
         [
@@ -428,8 +429,8 @@ function configsOf(
             bootId: "(this boot)",
             version,
             activeHash,
-            changes,
-            onDisk: changes.length === 0 ? "wanted" : "other",
+            ...between,
+            onDisk: between.changes.length === 0 ? "wanted" : "other",
           },
         ],
       ];

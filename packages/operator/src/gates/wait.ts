@@ -146,7 +146,9 @@ function unreadyReason(unready: readonly SeenMachine[], facts: ClusterFacts): Wa
   const others = unready.filter((machine) => !isAwaited(machine, facts));
   const comingUp = others.map((machine) => comingUpOf(machine, facts));
   if (!comingUp.includes(undefined)) return comingUp.includes("Configuring") ? "Configuring" : "Booting";
-  return others.every((machine, index) => comingUp[index] !== undefined || isLost(machine, facts)) ? "MachineUnreachable" : "NodesNotReady";
+  if (others.every((machine, index) => comingUp[index] !== undefined || isLost(machine, facts))) return "MachineUnreachable";
+  const rest = others.filter((machine, index) => comingUp[index] === undefined && !isLost(machine, facts));
+  return rest.every(({ look }) => look.kind === "running" && look.sharesNode !== undefined) ? "NodeShared" : "NodesNotReady";
 }
 
 /** Of the control planes on the list only those are missing in etcd that nobody has booted yet. */

@@ -11,7 +11,7 @@ export type ReaderCredentials = Extract<TalosCredentials, { readonly kind: "mutu
 /** Far longer than a machine is looked at in a row; another machine has another key. */
 const HARDWARE_FRESH_MS = 600_000;
 
-/** A hostname that is changed while the machine runs is seen by then. Milliseconds. */
+/** Where a machine says nothing else that is new, the name of its Node is none. Milliseconds. */
 const NODE_NAME_FRESH_MS = 3_600_000;
 
 /**
@@ -30,6 +30,7 @@ export class MachineConnections {
   readonly hardware = new Steady<Hardware | undefined>(HARDWARE_FRESH_MS);
   /** Name of its Kubernetes Node. It changes with the machine's hostname alone. */
   readonly nodeName = new Steady<string | undefined>(NODE_NAME_FRESH_MS);
+  #nodeNames: { readonly now: string; readonly before: string | undefined } | undefined;
   /** What its Talos was built from. A boot may change it, nothing else does. */
   readonly image = new Steady<ReportedImage | undefined>(Number.POSITIVE_INFINITY);
   /** Discovery is on: it was asked for. */
@@ -43,6 +44,12 @@ export class MachineConnections {
   constructor(dialer: TalosDialer, address: string) {
     this.#dialer = dialer;
     this.address = address;
+  }
+
+  /** Notes the name that its Node has. @returns the one that it had before; `undefined` = it had none, as far as this process knows */
+  nodeNameBefore(now: string): string | undefined {
+    if (this.#nodeNames?.now !== now) this.#nodeNames = { now, before: this.#nodeNames?.now };
+    return this.#nodeNames.before;
   }
 
   /** Client without any proof of identity on either side: for looking at a machine in maintenance mode, never for sending to it. */

@@ -194,16 +194,22 @@ for (const [what, status] of [
   });
 
 /** Looks at one machine now on a connection of its own, now through a control plane, and counts how often it is asked for the name of its Node. */
-function namedMachine(): { readonly look: (through: "own" | "control plane", bootedAt: number | undefined) => Promise<number> } {
+function namedMachine(): {
+  readonly look: (through: "own" | "control plane", bootedAt: number | undefined, version?: string, name?: string) => Promise<number>;
+  readonly before: () => string | undefined;
+} {
   let bootedAt: number | undefined;
+  let version = "1";
+  let nodeName = "worker-1";
+  let before: string | undefined;
   let asked = 0;
   const looks = {
     resources: {
       get: ({ type }: { readonly type: string }) => {
         if (type.startsWith("Nodenames")) asked += 1;
         if (type.startsWith("MachineStatuses"))
-          return Promise.resolve({ createdAt: bootedAt, spec: { stage: "running", isReady: true, unmetConditions: [] } });
-        return Promise.resolve({ spec: { uuid: "uuid", nodeName: "worker-1" } });
+          return Promise.resolve({ createdAt: bootedAt, version, spec: { stage: "running", isReady: true, unmetConditions: [] } });
+        return Promise.resolve({ spec: { uuid: "uuid", nodeName } });
       },
       list: () => Promise.resolve([]),
     },
@@ -221,11 +227,15 @@ function namedMachine(): { readonly look: (through: "own" | "control plane", boo
   const question = { connections, role: "worker", credentials, mayBeConfigured: true, now: () => 1 } as const;
   connections.mutual = () => looks as unknown as ReturnType<MachineConnections["mutual"]>;
   return {
-    async look(through, boot) {
+    before: () => before,
+    async look(through, boot, status = "1", name = "worker-1") {
       bootedAt = boot;
+      version = status;
+      nodeName = name;
       asked = 0;
       const seen = through === "own" ? await lookAt(question) : await lookThrough(looks as unknown as TalosLooks, question);
-      assert.equal(seen?.kind === "running" ? seen.nodeName : undefined, "worker-1");
+      assert.equal(seen?.kind === "running" ? seen.nodeName : undefined, name);
+      before = seen?.kind === "running" ? seen.nodeNameBefore : undefined;
       return asked;
     },
   };
@@ -236,6 +246,13 @@ test("the name of a Node is asked for once a boot, whichever way the machine is 
   assert.deepEqual([await look("own", 1), await look("control plane", 1), await look("own", 1)], [1, 0, 0]);
   assert.deepEqual([await look("control plane", 2), await look("own", 2)], [1, 0]);
   assert.deepEqual([await look("own", undefined), await look("own", undefined)], [1, 1]);
+});
+
+test("the name of a Node is asked for again when the status of the machine changed, as with another host name", async () => {
+  const { look, before } = namedMachine();
+  assert.deepEqual([await look("own", 1, "3"), await look("own", 1, "3"), before()], [1, 0, undefined]);
+  assert.deepEqual([await look("own", 1, "5", "worker-a"), before()], [1, "worker-1"]);
+  assert.deepEqual([await look("control plane", 1, "5", "worker-a"), before()], [0, "worker-1"]);
 });
 
 test("what a machine was built from is asked for once a boot, and again where it was not told", async () => {

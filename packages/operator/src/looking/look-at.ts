@@ -232,16 +232,22 @@ async function readRunning(
     unmet: (status?.spec.unmetConditions ?? []).slice(0, 16).map((unmet) => ({ name: bounded(unmet.name), reason: bounded(unmet.reason) })),
     etcd,
     ...(hardware === undefined ? {} : { hardware }),
-    ...(nodeName === undefined ? {} : { nodeName }),
+    ...namedNode(question, nodeName),
     ...image,
     ...(discovers === undefined ? {} : { discovers }),
     ...(spki === undefined ? {} : { spki }),
   };
 }
 
+function namedNode({ connections }: LookQuestion, nodeName: string | undefined): Pick<Running, "nodeName" | "nodeNameBefore"> {
+  if (nodeName === undefined) return {};
+  const nodeNameBefore = connections.nodeNameBefore(nodeName);
+  return nodeNameBefore === undefined ? { nodeName } : { nodeName, nodeNameBefore };
+}
+
 /**
- * Only people read it: a machine that does not tell it, or comes up, has none for now. A boot may change it, nothing else does: an answer counts for the boot it
- * came from, on a connection of the machine's own and through a control plane alike.
+ * A machine that does not tell it, or comes up, has none for now. It changes with a boot or with the host name, and with that the machine has no ready Node for a while:
+ * an answer counts for the status it came with, on a connection of the machine's own and through a control plane alike.
  */
 async function nodeNameOf(
   client: TalosLooks,
@@ -254,7 +260,8 @@ async function nodeNameOf(
     const told = await optional(client.resources.get(resourceKinds.nodeName, undefined, options));
     return reportedWord(told?.spec.nodeName, LONGEST.nodeName);
   };
-  const name = await connections.nodeName.take(bootOf(status), now, ask);
+  const boot = bootOf(status);
+  const name = await connections.nodeName.take(boot === undefined ? undefined : `${boot}, status ${status.version}`, now, ask);
   if (name === undefined) connections.nodeName.forget();
   return name;
 }
@@ -284,6 +291,8 @@ async function imageOf(
 interface SeenStatus {
   /** Milliseconds since the epoch, by the machine's clock. */
   readonly createdAt: number | undefined;
+  /** Another one with each change of it. */
+  readonly version: string;
   readonly spec: { readonly stage: string };
 }
 

@@ -8,6 +8,7 @@ import { isSameMembership } from "./look.ts";
 import { lookAt, lookThrough } from "./look-at.ts";
 import type { LookQuestion } from "./look-at.ts";
 import type { LookGate } from "./look-gate.ts";
+import { NodeNames } from "./node-names.ts";
 import { Pulse } from "./pulse.ts";
 import { Watcher } from "./watcher.ts";
 import type { Look } from "../model/look.ts";
@@ -45,6 +46,7 @@ export class MachineWatch {
   readonly #ports: MachineWatchPorts;
   readonly #onLook: (name: MachineName, look: Look) => void;
   readonly #watched = new Map<MachineName, Watched>();
+  readonly #nodeNames = new NodeNames();
   /** Whom {@link putOff} left for later. */
   #putOff: readonly LookTarget[] | undefined;
   /** The one connection over which a settled cluster is probed. */
@@ -67,6 +69,7 @@ export class MachineWatch {
       if (names.has(name)) continue;
       this.#end(watched);
       this.#watched.delete(name);
+      this.#sayAgain(this.#nodeNames.forget(name));
     }
     for (const target of targets) {
       const before = this.#watched.get(target.name);
@@ -101,7 +104,8 @@ export class MachineWatch {
   }
 
   look(name: MachineName): Look {
-    return this.#watched.get(name)?.watcher.last() ?? { kind: "not-asked" };
+    const look = this.#watched.get(name)?.watcher.last();
+    return look === undefined ? { kind: "not-asked" } : this.#nodeNames.with(name, look);
   }
 
   pace(): "eager" | "settled" {
@@ -201,6 +205,11 @@ export class MachineWatch {
     return lookThrough(this.#shared.look(target.address), { ...question, signal: watcher.untilDoubted() });
   }
 
+  /** Nothing new was seen of these machines, and something else is to be said of them. */
+  #sayAgain(machines: readonly MachineName[]): void {
+    for (const name of machines) if (this.#watched.has(name)) this.#onLook(name, this.look(name));
+  }
+
   /** etcd changed: the other control planes may show it already. */
   #glanceAtOthers(name: MachineName): void {
     for (const { target, watcher } of this.#watched.values()) if (target.role === "controlplane" && target.name !== name) watcher.glance();
@@ -213,7 +222,9 @@ export class MachineWatch {
       random: this.#ports.random,
       onChange: (look, before) => {
         if (target.role === "controlplane" && !isSameMembership(before, look)) this.#glanceAtOthers(target.name);
-        this.#onLook(target.name, look);
+        const others = this.#nodeNames.saw(target.name, look);
+        this.#onLook(target.name, this.look(target.name));
+        this.#sayAgain(others);
       },
       now: () => this.#ports.clock.now(),
       isCrowded: () => this.#ports.gate.isCrowded(),

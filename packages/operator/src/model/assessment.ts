@@ -9,6 +9,7 @@ import type {
   CareStep,
   ConfigPlan,
   Cordoned,
+  FormerName,
   LeftNode,
   MachinePlan,
   RemovalStep,
@@ -125,8 +126,10 @@ export interface Assessment {
   readonly goingPools: Verdict | undefined;
   /** Machines of the cluster whose Nodes have our cordon, although nothing is about to happen to them. */
   readonly idleCordons: readonly Cordoned[];
-  /** Nodes of machines that were released and are not asked for again. */
+  /** Nodes of machines that were released and are not asked for again, and those that machines had before they got another name. */
   readonly leftNodes: readonly LeftNode[];
+  /** Nodes that fit machines which have another Node by now, whether or not it is proven that they were theirs. */
+  readonly formerNames: readonly FormerName[];
   readonly keys: KeysState;
   /** How etcd is, for people. */
   readonly health: Said<ReasonOf<"EtcdHealthy">>;

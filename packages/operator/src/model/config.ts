@@ -43,6 +43,8 @@ export interface KnownConfig {
   readonly activeHash: string;
   /** What the wanted configuration changes on the one in force; empty = the same by meaning. */
   readonly changes: readonly ConfigChange[];
+  /** Host name in it, where the spec asks for another one; empty = Talos chooses one. Absent = it is the same. */
+  readonly hostname?: Differing<string>;
   /** Kubernetes that it names for all of its components; absent where it names several, or none. */
   readonly kubernetes?: string;
   /** What the spec asks for by now that only another installation, or an upgrade, would bring; absent where nothing does. */
@@ -106,4 +108,6 @@ export interface SeenMeta {
   readonly wanted: string;
   /** Hash of what is there; `none` = the key is not set. */
   readonly live: string;
+  /** Host name in it, where another one is wanted and the configuration gives none; empty = Talos chooses one. Absent = the name stays. */
+  readonly hostname?: Differing<string>;
 }

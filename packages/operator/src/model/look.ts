@@ -1,4 +1,5 @@
 import type { ReadyReason } from "@talos-operator/api";
+import type { MachineName } from "./machine.ts";
 
 /**
  * What one look at a machine showed. Plain data: rules are functions of it.
@@ -70,6 +71,10 @@ export interface Running {
   readonly hardware?: Hardware;
   /** Name of its Kubernetes Node; absent = not told yet. */
   readonly nodeName?: string;
+  /** The name that it reported before that one, to this process; absent = it reported no other. */
+  readonly nodeNameBefore?: string;
+  /** Other machines of the cluster that report the same Node: none of them is ready by it. Absent = there are none. */
+  readonly sharesNode?: readonly MachineName[];
   /** Id of the schematic that its Talos was built from, which brings its extensions; `none` = it was built from none. Absent = not told yet. */
   readonly schematic?: string;
   /** Names of its system extensions; absent = not told yet. */

@@ -179,8 +179,17 @@ export interface Cordoned {
   readonly up: SeenMachine | undefined;
 }
 
-/** A Node that is still there, of a machine that was released. */
+/** A Node that is still there, of a machine that was released, or has another Node by now. */
 export interface LeftNode {
   readonly fact: MachineFact;
   readonly node: SeenNode;
+  /** The Node that the machine has by now; absent = it was released. */
+  readonly renamedTo?: string;
+}
+
+/** A Node under a name that a machine of the cluster seems to have had before. */
+export interface FormerName extends LeftNode {
+  readonly renamedTo: string;
+  /** UUID and address show whose it was; otherwise a person decides. */
+  readonly isProven: boolean;
 }

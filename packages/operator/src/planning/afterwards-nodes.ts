@@ -1,5 +1,6 @@
 import { isNodeOf, nodeOf } from "../workload/seen-node.ts";
 import { isReadyNode } from "../assess/machine-state.ts";
+import { withoutDrain } from "./afterwards-machines.ts";
 import { takesPods } from "./takes-pods.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import type { SeenNode } from "../model/workload.ts";
@@ -41,7 +42,7 @@ export function withAssumedNodes(seen: Observed): Observed {
     const uuid = (machineFact(facts, name)?.uuid ?? "").toLowerCase();
     return [
       {
-        name: `(the Node of ${name})`,
+        name: (machine.look.kind === "running" ? machine.look.nodeName : undefined) ?? `(the Node of ${name})`,
         uuid,
         addresses: [address],
         isReady: true,
@@ -51,6 +52,21 @@ export function withAssumedNodes(seen: Observed): Observed {
     ];
   });
   return { ...seen, nodes: { ...seen.nodes, at: seen.now, nodes } };
+}
+
+/** A machine registers under another name: its drain is over, and its former Node stays until it is deleted. */
+export function withRenamedNode(seen: Observed, name: MachineName, to: string): Observed {
+  const fact = machineFact(factsOf(seen), name);
+  const machines = seen.machines.map((machine) =>
+    machine.declared.name === name && machine.look.kind === "running" ? { ...machine, look: { ...machine.look, nodeName: to } } : machine,
+  );
+  const renamed = { ...withoutDrain(seen, name), machines };
+  const own = fact === undefined ? undefined : nodeOf(seen.nodes?.nodes ?? [], fact);
+  if (seen.nodes === undefined || own === undefined) return renamed;
+  return withNodes(renamed, (nodes) => [
+    ...nodes.map((node) => (node === own ? { ...node, isReady: false } : node)),
+    { ...own, name: to, isCordonedByUs: false },
+  ]);
 }
 
 /** The kubelet of a machine that was reset reports no more. */

@@ -8,6 +8,8 @@ export interface MachineIndex {
   readonly byUuid: ReadonlyMap<string, readonly MachineFact[]>;
   /** Those that were released, in their order. */
   readonly released: readonly MachineFact[];
+  /** Those that were not, in their order. */
+  readonly staying: readonly MachineFact[];
 }
 
 /** Facts never change, they are replaced: an index is made once for each list, when it is first asked for, and goes with it. */
@@ -27,6 +29,7 @@ export function indexOfMachines({ machines }: Pick<ClusterFacts, "machines">): M
     byName,
     byUuid: Map.groupBy(machines, ({ uuid }) => uuid),
     released: machines.filter(({ releasedAt }) => releasedAt !== undefined),
+    staying: machines.filter(({ releasedAt }) => releasedAt === undefined),
   };
   machineIndexes.set(machines, index);
   return index;

@@ -19,6 +19,7 @@ import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
 import { importWaits } from "./import-waits.ts";
+import { nodesUnique } from "./nodes-unique.ts";
 import { kubeletCertificates } from "./kubelet-certificates.ts";
 import { awaitedNetwork } from "./awaited-network.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "../assess/machine-state.ts";
@@ -128,6 +129,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
       generation,
     ),
     ...sharedIdentities(seen, generation),
+    ...nodesUnique(assessed),
     ...(inert.length + changed.length + unread.length === 0
       ? []
       : [

@@ -2,7 +2,7 @@
 const MOST_NAMED = 8;
 
 /** Names, the first few of them. */
-export function listed(texts: readonly string[], separator = ", "): string {
-  const more = texts.length - MOST_NAMED;
-  return `${texts.slice(0, MOST_NAMED).join(separator)}${more > 0 ? ` and ${more} more` : ""}`;
+export function listed(texts: readonly string[], separator = ", ", most = MOST_NAMED): string {
+  const more = texts.length - most;
+  return `${texts.slice(0, most).join(separator)}${more > 0 ? ` and ${more} more` : ""}`;
 }

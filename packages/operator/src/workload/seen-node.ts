@@ -52,6 +52,13 @@ export function isNodeOf(node: Pick<SeenNode, "uuid" | "addresses">, owner: Node
   return spellingsOf(owner.uuid).includes(node.uuid);
 }
 
+/** Both Nodes tell the UUID of this machine, and one address of it: clones share a UUID, and addresses change hands. */
+export function isSameMachine(a: SeenNode, b: SeenNode, owner: NodeOwner): boolean {
+  const spellings = uuidsOf(owner);
+  const address = canonicalAddress(owner.address);
+  return [a, b].every(({ uuid, addresses }) => spellings.includes(uuid) && addresses.includes(address));
+}
+
 /** The one Node that fits the machine; `undefined` when none does, or when several do and their addresses do not tell them apart. */
 export function nodeOf(nodes: readonly SeenNode[], owner: NodeOwner): SeenNode | undefined {
   const { byUuid, byAddress } = nodeIndex(nodes);
@@ -65,10 +72,17 @@ export function nodeOf(nodes: readonly SeenNode[], owner: NodeOwner): SeenNode |
   return there.length === 1 ? there[0] : undefined;
 }
 
+/** The Node of this name. */
+export function nodeCalled(nodes: readonly SeenNode[], name: string | undefined): SeenNode | undefined {
+  return name === undefined ? undefined : nodesByName(nodes).get(name);
+}
+
+const nodesByName = onceFor((nodes: readonly SeenNode[]) => new Map(nodes.map((node) => [node.name, node])));
+
 /** The Node that a machine names itself, or else the one that fits: a machine that was installed anew has another one, and its former one stands at the same address. */
 export function nodeNamedBy(nodes: readonly SeenNode[], look: Look, owner: NodeOwner): SeenNode | undefined {
   const own = look.kind === "running" ? look.nodeName : undefined;
-  return (own === undefined ? undefined : nodes.find(({ name }) => name === own)) ?? nodeOf(nodes, owner);
+  return nodeCalled(nodes, own) ?? nodeOf(nodes, owner);
 }
 
 /** Those of the machines that the Node fits, in their order. */

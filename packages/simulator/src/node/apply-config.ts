@@ -1,6 +1,6 @@
 import { classifyConfigEffects } from "@talos-operator/talos";
 import { configFactsOf } from "./config-facts.ts";
-import { activeFacts } from "./identity.ts";
+import { activeFacts, nodenameOf } from "./identity.ts";
 import type { MachineInput } from "./inputs.ts";
 import type { ConfigState } from "./machine.ts";
 import type { Run } from "./run.ts";
@@ -53,8 +53,30 @@ export function revertTry(run: Run): void {
 
 /** Services read their part of the configuration when they start: Talos restarts those whose part changed. */
 function restartServices(run: Run, from: string, to: string): void {
-  if (from === to || run.machine.services["kubelet"]?.state !== "Running") return;
+  if (from === to) return;
+  const { machine } = run;
+  leaveNode(run, nodenameOf({ ...machine, config: { ...machine.config, active: from } }));
+  if (run.machine.services["kubelet"]?.state !== "Running") return;
   if (classifyConfigEffects(from, to, run.machine.hardware.talosVersion).services.includes("kubelet")) restartKubelet(run);
+}
+
+/** Other network settings in META may give it another host name. */
+export function setMeta(run: Run, { key, value }: Extract<MachineInput, { kind: "meta" }>): void {
+  const { [key]: _old, ...rest } = run.machine.meta;
+  const before = nodenameOf(run.machine);
+  run.set({ meta: value === undefined ? rest : { ...rest, [key]: value } });
+  const isRenamed = activeFacts(run.machine) !== undefined && nodenameOf(run.machine) !== before;
+  leaveNode(run, before);
+  if (isRenamed && run.machine.services["kubelet"]?.state === "Running") restartKubelet(run);
+}
+
+/** Under another host name the kubelet registers another Node. Nobody reports for the one before any more: it stays, with its pods. */
+function leaveNode(run: Run, before: string): void {
+  const { kubernetes } = run.machine;
+  if (before === nodenameOf(run.machine)) return;
+  for (const timer of ["node-register", "node-ready"] as const) run.cancel(timer);
+  if (kubernetes.isNodeRegistered) run.output("node-lost");
+  run.set({ kubernetes: { ...kubernetes, isNodeRegistered: false, isNodeReady: false } });
 }
 
 /** Stops the kubelet; it runs again after its time. */

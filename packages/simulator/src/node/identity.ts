@@ -15,13 +15,21 @@ export function isControlPlane(machine: Machine): boolean {
   return activeFacts(machine)?.machineType === "controlplane";
 }
 
-/** Host name: from the config, else the stable one that Talos makes from the machine's identity; in a container the container's name. */
+/**
+ * Host name: from the config, else from the network settings in META, else the stable one that Talos makes from the machine's identity; in a container the
+ * container's name.
+ */
 export function hostnameOf(machine: Machine): string {
   const configured = machine.config.active === undefined ? undefined : configFactsOf(machine.config.active).hostname;
   if (configured !== undefined) return configured;
   if (machine.hardware.platform === "container") return machine.hardware.name;
+  const inMeta = /^\s*- hostname: "?([^"\s]+)"?\s*$/m.exec(machine.meta[metalNetwork] ?? "")?.[1];
+  if (inMeta !== undefined) return inMeta;
   return namesOf(machine).hostname;
 }
+
+/** META key 0x0a. */
+const metalNetwork = "10";
 
 /** Name of the Kubernetes Node. */
 export function nodenameOf(machine: Machine): string {

@@ -63,6 +63,8 @@ export interface Machine {
   readonly events: readonly RuntimeEvent[];
   /** Counts events of this boot. */
   readonly eventCount: number;
+  /** Counts changes of `MachineStatus`; absent = there were none. */
+  readonly statusChanges?: number;
 }
 
 /** Alarms of etcd: the quota of its database is used up, or members hold different data. */

@@ -1,7 +1,7 @@
 import { activeFacts, hasEtcdAddress, isControlPlane } from "./identity.ts";
 import type { MachineInput, MachineOutput } from "./inputs.ts";
 import type { Machine, TimerName } from "./machine.ts";
-import { applyConfig, endTry, restartKubelet, revertTry } from "./apply-config.ts";
+import { applyConfig, endTry, restartKubelet, revertTry, setMeta } from "./apply-config.ts";
 import { boot, finishBoot, loseState, openApi, startBoot } from "./boot.ts";
 import {
   cannotReadFlags,
@@ -167,10 +167,8 @@ function handle(run: Run, input: MachineInput): void {
       return keepImage(run, input);
     case "restart-service":
       return restartKubelet(run);
-    case "meta": {
-      const { [input.key]: _old, ...rest } = machine.meta;
-      return run.set({ meta: input.value === undefined ? rest : { ...rest, [input.key]: input.value } });
-    }
+    case "meta":
+      return setMeta(run, input);
   }
 }
 
@@ -393,6 +391,7 @@ function recordStatus(run: Run, before: Machine): void {
   const now = machineStatusOf(run.machine);
   dropFallback(run, now.isReady);
   if (old.stage === now.stage && JSON.stringify(old.unmet) === JSON.stringify(now.unmet)) return;
+  run.set({ statusChanges: (run.machine.statusChanges ?? 0) + 1 });
   run.event({ kind: "machine-status", stage: now.stage, isReady: now.isReady, unmet: now.unmet });
 }
 

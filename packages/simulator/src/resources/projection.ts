@@ -9,6 +9,8 @@ export interface Projected {
   readonly owner?: string;
   /** Set where the machine itself counts: every apply raises the version, also with the same text. */
   readonly counted?: { readonly version: number; readonly created: number; readonly updated: number };
+  /** Grows with each change: one that was taken back between two looks counts, too. Default: what is looked at tells. */
+  readonly changes?: number;
   readonly annotations?: Readonly<Record<string, string>>;
 }
 

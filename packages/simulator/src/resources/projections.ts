@@ -17,7 +17,12 @@ const base: Readonly<Record<string, Projection>> = {
   "MachineStatuses.runtime.talos.dev": ({ cell }) => {
     const { stage, isReady, unmet } = machineStatusOf(cell.state);
     return [
-      { id: "machine", owner: "runtime.MachineStatusController", spec: { stage, status: { ready: isReady, unmetConditions: unmet } } },
+      {
+        id: "machine",
+        owner: "runtime.MachineStatusController",
+        spec: { stage, status: { ready: isReady, unmetConditions: unmet } },
+        changes: cell.state.statusChanges ?? 0,
+      },
     ];
   },
   "MachineTypes.config.talos.dev": ({ cell }) => [

@@ -61,7 +61,7 @@ function remember(world: World, cell: Cell, type: string, namespace: string, pro
     memories.set(cell, memory);
   }
   const key = `${type}/${id}`;
-  const fingerprint = JSON.stringify(spec) ?? "";
+  const fingerprint = `${projected.changes ?? ""} ${JSON.stringify(spec) ?? ""}`;
   const old = memory.entries.get(key);
   // The same object while nothing changes, so that whoever prints it need not print it again.
   if (old?.fingerprint === fingerprint) return old.resource;

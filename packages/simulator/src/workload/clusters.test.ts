@@ -273,6 +273,26 @@ test("a Node that somebody deleted comes back only when its machine starts again
   assert.equal(fake.nodes.has(name), true);
 });
 
+test("a machine that gets another host name registers another Node; the one before stays, and its kubelet is missed", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api);
+  const [before] = [...fake.nodes.values()].filter(
+    ({ metadata }) => metadata.labels["node-role.kubernetes.io/control-plane"] === undefined,
+  );
+  assert.ok(before !== undefined);
+  const { state } = world.datacenter.machine("10.5.0.4");
+  const config = (state.config.active ?? "").replaceAll("auto: stable", 'auto: "off"\nhostname: worker-a');
+  assert.match(config, /hostname: worker-a/);
+  await (await world.client("10.5.0.4", "os:admin")).applyConfiguration({ config, mode: "no-reboot" });
+  await world.time.advance(1_000);
+  const ready = (): readonly unknown[] =>
+    [before.metadata.name, "worker-a"].map((name) => readiness(fake.nodes.get(name) ?? assert.fail(name)));
+  assert.deepEqual(ready(), ["True", "True"]);
+  assert.equal(world.datacenter.machine("10.5.0.4").state.bootId, state.bootId);
+  await world.time.advance(60_000);
+  assert.deepEqual(ready(), ["Unknown", "True"]);
+});
+
 test("an API that refuses is tried again", async () => {
   const fake = fakeApi(3);
   const world = await cluster(fake.api);

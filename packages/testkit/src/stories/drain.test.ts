@@ -226,3 +226,24 @@ test("a worker pool that is deleted is drained first, a whole cluster is not", (
     await world.client.resource(kinds.cluster).delete({ namespace: "default", name: "demo" });
     await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined, 600);
   }));
+
+test("the Node of a control plane that was released goes though leaders change before they may disturb anything", () =>
+  tell({ operator: { leaderElection: {} } }, async (world) => {
+    await ready(world);
+    const value = { spec: demoCluster([...cps.slice(0, 2), "10.5.0.6"], workers).spec } as Record<string, unknown>;
+    const [, , left = ""] = cps;
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    const released = async (): Promise<boolean> => {
+      const known = (await world.get(kinds.record))?.spec?.["knownControlPlanes"] as
+        readonly { name: string; releasedAt?: string }[] | undefined;
+      return known?.some(({ name, releasedAt }) => name === `demo-${left}` && releasedAt !== undefined) === true;
+    };
+    await world.until("released", released, 600);
+    assert.notEqual(await nodeAt(world, left), undefined);
+    for (let leader = 0; leader < 6; leader += 1) {
+      await world.kill();
+      await world.start();
+      await world.time.advance(40_000);
+    }
+    assert.equal(await nodeAt(world, left), undefined);
+  }));

@@ -15,6 +15,8 @@ export interface StatusShape {
   readonly upgrade?: object;
   /** Of a control plane: it was taken over. */
   readonly imported?: boolean;
+  /** Of a machine. */
+  readonly nodeName?: string;
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
 }
@@ -360,7 +362,12 @@ function isTurn(before: StatusShape | undefined, after: StatusShape): boolean {
     isReady(status) && !isConditionTrue(status?.conditions, "Reconciling") && !isConditionTrue(status?.conditions, "Stalled");
   const isImported = (status: StatusShape | undefined): boolean =>
     status?.imported === true || isConditionTrue(status?.conditions, "Imported");
-  return [isReady, isFinished, isImported].some((is) => is(before) !== is(after));
+  return isRenamed(before, after) || [isReady, isFinished, isImported].some((is) => is(before) !== is(after));
+}
+
+/** Its Node is another one: who drains or counts Nodes goes by that. */
+function isRenamed(before: StatusShape | undefined, { nodeName }: StatusShape): boolean {
+  return before?.nodeName !== undefined && nodeName !== undefined && before.nodeName !== nodeName;
 }
 
 function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {

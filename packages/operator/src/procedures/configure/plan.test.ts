@@ -12,6 +12,7 @@ import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { KnownConfig, SeenConfig } from "../../model/config.ts";
 import type { ConfigState } from "../../model/plans.ts";
+import type { Running } from "../../model/look.ts";
 
 const change = (effect: ConfigChange["effect"], path = "machine.nodeLabels.a"): ConfigChange => ({
   document: "/v1alpha1/",
@@ -244,6 +245,31 @@ describe("whose turn it is", () => {
   test("one control plane, and no worker beside it", () => assert.deepEqual(nextIn(all(world({ workers: 3 }))), ["10.0.0.1"]));
   test("nobody while an effect on another control plane is open", () =>
     assert.deepEqual(nextIn(all(world({ workers: 3, intents: [intent] }))), []));
+  describe("a worker whose Node gets another name", () => {
+    const hostname = { runs: "", asked: "worker-a" };
+    const renamed = (over: Partial<KnownConfig>, look: Partial<Running> = {}): { readonly sent: number; readonly drained: number } => {
+      const looks = {
+        ...Object.fromEntries([0, 1, 2].map((index) => [`10.0.0.${index + 1}`, running(member(index, 3))])),
+        "10.0.1.1": running(undefined, { nodeName: "node-1", ...look }),
+      };
+      const seen = world({
+        workers: 1,
+        of: "10.0.1.1",
+        fact: { configHash: "old" },
+        config: { changes: [change("restarts-service", "hostname")], onDisk: "other", hostname, ...over },
+        more: { looks, drains: new Map() },
+      });
+      const { next, actions } = chooseNext(assess(seen), seen.facts, planConfigs(seen, seen.facts));
+      return { sent: next.length, drained: actions.filter(({ kind }) => kind === "CordonAndDrain").length };
+    };
+    test("is drained first", () => assert.deepEqual(renamed({}), { sent: 0, drained: 1 }));
+    test("is not where the name stays", () =>
+      assert.deepEqual(renamed({ hostname: { runs: "", asked: "node-1" } }), { sent: 1, drained: 0 }));
+    test("is drained for its boot where only that brings the name", () =>
+      assert.deepEqual(renamed({ changes: [change("reboot")] }), { sent: 1, drained: 0 }));
+    test("gets it at once where it shares its Node: nobody could drain that", () =>
+      assert.deepEqual(renamed({}, { sharesNode: ["another"] }), { sent: 1, drained: 0 }));
+  });
   test("nobody for a leader that just took over", () => assert.deepEqual(nextIn(all(world({ more: { mayDisturb: false } }))), []));
   test("nobody when etcd would lose its quorum", () => {
     const looks = {

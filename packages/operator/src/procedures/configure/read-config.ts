@@ -4,6 +4,7 @@ import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-ope
 import { isTalosError, META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, SystemInformationSpec, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../config/compare.ts";
+import { hostnameInMeta } from "../../config/meta-network.ts";
 import { installDifference } from "../../config/install-difference.ts";
 import { componentDifferences } from "../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
@@ -63,14 +64,14 @@ export async function readConfig(
   now: () => number,
   options: CallOptions,
 ): Promise<ConfigReading> {
-  const [active, persisted, system, shownBoot, meta, told] = await Promise.all([
+  const [active, persisted, system, shownBoot, liveMeta, told] = await Promise.all([
     client.resources.get(resourceKinds.machineConfig, undefined, options),
     client.resources.get(resourceKinds.machineConfig, "persistent", options),
     question.uuid === "" && question.upgrades === undefined
       ? undefined
       : client.resources.get(resourceKinds.systemInformation, undefined, options),
     client.bootId(options),
-    question.meta === undefined ? undefined : metaOf(client, question.meta, options),
+    question.meta === undefined ? undefined : readMeta(client, options),
     question.upgrades === undefined ? undefined : readTalos(client, options),
   ]);
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
@@ -112,10 +113,11 @@ export async function readConfig(
       ...(question.contract === undefined ? { contract } : {}),
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
+      ...differingName(runs.hostname ?? hostnameInMeta(liveMeta), asks.hostname ?? hostnameInMeta(liveMeta)),
       ...(kubernetes === undefined ? {} : { kubernetes }),
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
-      ...(meta === undefined ? {} : { meta }),
+      ...(question.meta === undefined ? {} : { meta: seenMeta(question.meta, liveMeta, runs.hostname) }),
       ...(talos === undefined ? {} : { talos: { ...talos, ...boot?.firmware, ...hardwareOf(system?.spec) } }),
       ...(boot === undefined ? {} : { arguments: boot.arguments }),
       onDisk: kindOfDisk(),
@@ -124,8 +126,14 @@ export async function readConfig(
   };
 }
 
-async function metaOf(client: TalosClient, wanted: WantedMeta, options: CallOptions): Promise<SeenMeta> {
-  return { wanted: wanted.hash, live: metaHashOf(await readMeta(client, options)) };
+function differingName(runs = "", asked = ""): Pick<SeenMeta, "hostname"> {
+  return runs === asked ? {} : { hostname: { runs, asked } };
+}
+
+/** @param fixed the host name of its configuration, which wins */
+function seenMeta(wanted: WantedMeta, live: string | undefined, fixed: string | undefined): SeenMeta {
+  const names = fixed === undefined ? differingName(hostnameInMeta(live), hostnameInMeta(wanted.text)) : {};
+  return { wanted: wanted.hash, live: metaHashOf(live), ...names };
 }
 
 /** The static network settings in a machine's META; `undefined` = the key is not set. */

@@ -3,6 +3,7 @@ import { elapsedMs } from "../../elapsed.ts";
 import { whyTooSmall } from "./etcd-quota.ts";
 import { bootsForSpace } from "./larger-quota.ts";
 import { routeOfState } from "./plan.ts";
+import { renamingByMeta, renamingOf } from "./renaming.ts";
 import { wasJustHeldBack } from "./config-probe.ts";
 import { controlPlaneMargin } from "../../disruption/control-plane-margin.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
@@ -123,12 +124,27 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
   if ("holder" in held) return hold(whyHeld(held.holder));
   const tooSmall = "config" in plan.state && isControlPlane(plan) ? whyTooSmall(plan.machine, plan.state.config) : undefined;
   if (tooSmall !== undefined) return hold(tooSmall);
+  if (leavesItsNode(plan)) return onceDrained(assessed, name);
   if (plan.state.kind !== "staged") return { kind: "now" };
   // Without space no pod can be evicted, and no Node be cordoned.
-  if (why === "enlarge") return { kind: "now" };
+  return why === "enlarge" ? { kind: "now" } : onceDrained(assessed, name);
+}
+
+function onceDrained(assessed: Assessment, name: MachineName): Beginning {
   const drain = readyToDisturb(assessed, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
+}
+
+/**
+ * At once: by what needs a boot it leaves it with the boot. One that shares its Node with another machine has none to be drained: its own name is the cure.
+ */
+function leavesItsNode({ machine: { look }, state }: ConfigPlan): boolean {
+  if (state.kind !== "change" && state.kind !== "drifted") return false;
+  if (look.kind === "running" && look.sharesNode !== undefined) return false;
+  const route = routeOfState(state);
+  const renaming = route === "meta" ? renamingByMeta : route === "guarded" ? renamingOf : undefined;
+  return renaming?.(look, state.config) !== undefined;
 }
 
 /** Until when a machine is left alone that was brought back several times, as the record remembers; `undefined` = it is not. */

@@ -31,6 +31,11 @@ const listed = (nodes: readonly SeenNode[], over: Partial<SeenNodes> = {}): Seen
 const never: SeenNodes = { at: Number.NEGATIVE_INFINITY, nodes: undefined, isAsking: false, isStale: true, cordoned: new Map() };
 const ours = node({ isCordonedByUs: true });
 const left = node({ name: "node-9", uuid: gone.uuid, addresses: [gone.address], isReady: false });
+/** The Node that the machine had before it got another name. */
+const before = node({ isReady: false });
+/** Joined by hand. */
+const theirs = node({ name: "theirs", uuid: "theirs", addresses: ["10.9.9.9"] });
+const renamed = (nodeName: string): World => ({ looks: { [address]: running(undefined, { nodeName }) } });
 const reboot: IntentFact = { what: "Reboot", machine: name, address, uuid: "", role: "worker", at: NOW, deadline: NOW + 1, why: "" };
 
 const target = { machine: "demo-10.0.0.1", address: "10.0.0.1", uuid: "", deadline: NOW };
@@ -142,6 +147,13 @@ const cases: readonly Case[] = [
   },
   { title: "deletes the Node of a machine that was released", nodes: listed([left]), machines: [gone], expect: ["DeleteNode"] },
   {
+    title: "deletes it while an earlier leader's effects may run",
+    nodes: listed([left, ours]),
+    machines: [gone],
+    over: { mayDisturb: false },
+    expect: ["DeleteNode"],
+  },
+  {
     title: "keeps the Node of such a machine while its kubelet lives",
     nodes: listed([{ ...left, isReady: true }]),
     machines: [gone],
@@ -178,6 +190,111 @@ const cases: readonly Case[] = [
     nodes: listed([node({ uuid: "theirs", addresses: ["10.9.9.9"], isReady: false })]),
     machines: [gone],
     expect: undefined,
+  },
+  {
+    title: "deletes the Node that a machine had before it got another name",
+    nodes: listed([before, node({ name: "node-b" })]),
+    over: renamed("node-b"),
+    expect: ["DeleteNode"],
+  },
+  {
+    title: "keeps it while a kubelet reports it ready",
+    nodes: listed([{ ...before, isReady: true }, node({ name: "node-b" })]),
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "keeps it while the machine is no ready node under its new name",
+    nodes: listed([before, node({ name: "node-b", isReady: false })]),
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "keeps it while something is tried on the machine: the name may be taken back",
+    nodes: listed([before, node({ name: "node-b" })]),
+    known: { intents: [reboot] },
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "keeps it when another machine reports it",
+    nodes: listed([before, node({ name: "node-b" }), theirs]),
+    over: {
+      ...renamed("node-b"),
+      workers: [worker(2)],
+      looks: { [address]: running(undefined, { nodeName: "node-b" }), "10.0.1.2": running(undefined, { nodeName: "node-1" }) },
+    },
+    expect: undefined,
+  },
+  {
+    title: "keeps it when another machine that is silent had it",
+    nodes: listed([before, node({ name: "node-b" }), theirs]),
+    over: {
+      ...renamed("node-b"),
+      workers: [worker(2)],
+      looks: { [address]: running(undefined, { nodeName: "node-b" }), "10.0.1.2": silent },
+      machineObjects: [
+        {
+          apiVersion: "talos.alperen.cloud/v1alpha1",
+          kind: "TalosMachine",
+          metadata: { name: "demo-workers-10.0.1.2" },
+          status: { nodeName: "node-1" },
+        },
+      ],
+    },
+    expect: undefined,
+  },
+  {
+    title: "keeps one of its UUID at another address: it may be a clone's",
+    nodes: listed([{ ...before, addresses: ["10.0.1.77"] }, node({ name: "node-b" })]),
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "keeps one at its address without a UUID",
+    nodes: listed([{ ...before, uuid: "" }, node({ name: "node-b" })]),
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "keeps one that two machines of the record fit",
+    nodes: listed([before, node({ name: "node-b" })]),
+    machines: [{ ...configured("10.0.1.2", "worker", "demo-workers"), uuid: `uuid-${address}` }],
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "looks again soon while the Node of an earlier name still counts as ready",
+    nodes: listed([{ ...before, isReady: true }, node({ name: "node-b" })], { at: NOW - 10_000 }),
+    over: renamed("node-b"),
+    expect: ["LookAtNodes"],
+  },
+  {
+    title: "lists the Nodes of a cluster that this leader founded when a machine got another name",
+    nodes: { ...never, at: NOW - 30_000 },
+    known: { bootstrapIntent: { ...target, at: NOW } },
+    over: { watchedSince: NOW, looks: { [address]: running(undefined, { nodeName: "node-b", nodeNameBefore: "node-1" }) } },
+    expect: ["LookAtNodes"],
+  },
+  {
+    title: "lists them again when the Node of the new name is not among them",
+    nodes: listed([node()], { at: NOW - 10_000 }),
+    over: { looks: { [address]: running(undefined, { nodeName: "node-b", nodeNameBefore: "node-1" }) } },
+    expect: ["LookAtNodes"],
+  },
+  {
+    title: "leaves the cordon on the Node that the machine left: no other drain waits for it",
+    nodes: listed([{ ...before, isReady: true, isCordonedByUs: true }, node({ name: "node-b" })], {
+      cordoned: new Map([[name, "node-1"]]),
+    }),
+    over: renamed("node-b"),
+    expect: undefined,
+  },
+  {
+    title: "takes the cordon off the Node of now, whatever else fits",
+    nodes: listed([{ ...before, isReady: true }, node({ name: "node-b", isCordonedByUs: true })]),
+    over: renamed("node-b"),
+    expect: ["Uncordon"],
   },
   {
     title: "leaves everything as it is while the cluster goes",

@@ -3,7 +3,7 @@ import type { ConditionInput, MachineIdentityStatus, MachineState, ReasonOf, Tal
 import { lockoutWords } from "../../procedures/join/plan.ts";
 import { addressReasonOf } from "../../controllers/shared/address-conditions.ts";
 import { UNTIL_KEYS_ARE_BACK } from "../../assess/keys-in-doubt.ts";
-import { comingUpReason, isInstalling, unmetWords } from "../../assess/machine-state.ts";
+import { comingUpReason, isInstalling, isReady, sharedNodeWords, unmetWords } from "../../assess/machine-state.ts";
 import type { UnderWay } from "../../assess/under-way.ts";
 import { identityStatus, keptIdentity } from "../../observe/reported-identity.ts";
 import { failureKind } from "../../record/read-before.ts";
@@ -242,8 +242,12 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
           message:
             "What answers runs with this cluster's keys, and the record does not know it by this name: another entry leads to it, which the TalosControlPlane names, or it is written down in a moment.",
         };
-      if (look.stage === "running" && look.ready && look.unmet.length === 0)
-        return { reason: "AllReady", message: "The machine is a ready node." };
+      if (look.sharesNode !== undefined)
+        return {
+          reason: "NodeShared",
+          message: `${sharedNodeWords(look)}. Give each machine its own host name in machines[].configPatches.`,
+        };
+      if (isReady(look)) return { reason: "AllReady", message: "The machine is a ready node." };
       return runningOf(look, fact);
   }
 }
