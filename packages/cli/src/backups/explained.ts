@@ -11,6 +11,7 @@ const STORES: Readonly<Record<ObjectStoreFailureKind, string>> = {
   unreachable:
     "Check --endpoint, or the endpoint of the object, and that this machine reaches it: a name of the cluster's own network is known only there.",
   tls: "Name the store's authority with --ca-file, or in caBundle of the object.",
+  handshake: "Correct http:// or https:// of --endpoint, or of the object, and the port.",
   denied:
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or correct the Secret of the object: the keys must be allowed to list and to read.",
   expired: "Renew the keys: AWS_SESSION_TOKEN, or the Secret of the object.",
