@@ -73,15 +73,17 @@ describe("a genuine S3 server", () => {
       });
   });
 
-  test("with the bucket in the endpoint an object is written below another key", async () => {
+  test("with the bucket in the endpoint an object is written below another key, and an upload is refused", async () => {
     const place = await bucket();
     const wrong = createS3Store({ ...place, endpoint: `${place.endpoint}/${place.bucket}` }, async () => keys);
     await wrong.put("a/b", Uint8Array.of(1));
     assert.equal((await wrong.head("a/b"))?.size, 1);
+    await assert.rejects(wrong.createUpload("a/c"), (thrown) => isStoreFailure(thrown, "invalid") && /another key/.test(thrown.message));
     wrong.close();
     const right = createS3Store(place, async () => keys);
     assert.equal(await right.head("a/b"), undefined);
     assert.equal((await right.head(`${place.bucket}/a/b`))?.size, 1);
+    for await (const left of right.listUploads("")) assert.fail(left.key);
     right.close();
   });
 });

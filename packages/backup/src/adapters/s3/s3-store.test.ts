@@ -206,6 +206,31 @@ test("IN89: an error inside an answer of status 200 is no complete upload", asyn
   assert.equal(kind, "failing");
 });
 
+test("a store that keeps an object under another key is refused, and nothing stays there", async () => {
+  const begun = (key: string): Answer =>
+    xml(`<InitiateMultipartUploadResult><Key>${key}</Key><UploadId>one</UploadId></InitiateMultipartUploadResult>`);
+  const ended = (key: string): Answer => xml(`<CompleteMultipartUploadResult><Key>${key}</Key><ETag>e</ETag></CompleteMultipartUploadResult>`);
+  const methods: string[] = [];
+  const noted =
+    (answer: Answer): Answer =>
+    (request, response) => {
+      methods.push(request.method ?? "");
+      answer(request, response);
+    };
+  const act = async (store: ObjectStore): Promise<void> => {
+    const upload = await store.createUpload("a/b");
+    await upload.part(1, Uint8Array.of(1));
+    await upload.complete();
+  };
+  const early = await failing(act, noted(begun("backups/a/b")), noted(xml("")));
+  assert.equal(early.kind, "invalid");
+  assert.match(early.message, /it keeps an object under another key than it was given: leave the bucket out of the endpoint\.$/);
+  assert.deepEqual(methods.splice(0), ["POST", "DELETE"]);
+  const late = await failing(act, ...[begun("a/b"), xml(""), ended("backups/a/b"), xml("")].map(noted));
+  assert.equal(late.kind, "invalid");
+  assert.deepEqual(methods, ["POST", "PUT", "POST", "DELETE"]);
+});
+
 test("keys that have expired are read anew once, and the request is sent again with them", async () => {
   const server = await answering(error(400, "ExpiredToken"), xml(""));
   let reads = 0;

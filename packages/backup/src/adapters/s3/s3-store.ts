@@ -168,6 +168,11 @@ function uploadsOf(store: OpenBucket): Pick<ObjectStore, "createUpload" | "listU
       demandKey(key);
       const id = await call(options, (s3, given) => s3.send(new CreateMultipartUploadCommand({ Bucket, Key: key }), given));
       if (id.UploadId === undefined) throw new StoreFailure("failing", `${name}: it names no upload.`);
+      const elsewhere = otherKey(name, key, id.Key);
+      if (elsewhere !== undefined) {
+        await abort(store, { key, id: id.UploadId }, options);
+        throw elsewhere;
+      }
       return uploadIn(store, key, id.UploadId);
     },
     async *listUploads(prefix, options) {
@@ -223,6 +228,11 @@ function uploadIn(store: OpenBucket, key: string, id: string): ObjectUpload {
         );
         // An answer of status 200 may hold an error; the SDK throws for that. One that names nothing is none either.
         if (done.ETag === undefined) throw new StoreFailure("failing", `${name}: it does not say that the upload is complete.`);
+        const elsewhere = otherKey(name, key, done.Key);
+        if (elsewhere !== undefined) {
+          await s3.send(new DeleteObjectCommand({ Bucket, Key: key }), given);
+          throw elsewhere;
+        }
         return (await head(store, key, options)) ?? { key, size, etag: done.ETag };
       }),
     abort: (options) => abort(store, { key, id }, options),
@@ -253,6 +263,15 @@ function abort(
       if (!(thrown instanceof Error && thrown.name === "NoSuchUpload")) throw thrown;
     }
   });
+}
+
+/**
+ * Where the store itself says that it keeps an object under another key: whoever looks for what a backup's status names would find nothing. Nothing is refused
+ * where it does not say.
+ */
+function otherKey(name: string, key: string, said: string | undefined): StoreFailure | undefined {
+  if (said === undefined || said === key) return undefined;
+  return new StoreFailure("invalid", `${name}: it keeps an object under another key than it was given: leave the bucket out of the endpoint.`);
 }
 
 /** What a store says that was asked for an object in place of a list: with the bucket in the endpoint each request is for something below it. */
