@@ -204,6 +204,11 @@ export const eventCatalogue = {
     on: ["TalosEtcdBackup", "EtcdBackup"],
     when: "What is stored differs from what was recorded, is gone, or cannot be restored.",
   },
+  BackupStoreSecretUnlabelled: {
+    type: "Warning",
+    on: ["TalosEtcdBackup"],
+    when: "A Secret with the keys of the store was read that has no label talos-operator.dev/backup-store=true, or was refused for that.",
+  },
   BackupRemoved: {
     type: "Normal",
     on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule"],

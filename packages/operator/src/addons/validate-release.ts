@@ -9,6 +9,8 @@ import { LONGEST_VALUES } from "./values-template.ts";
 export interface ReleaseLimits {
   /** Repositories by http. Default: false. */
   readonly allowPlainText?: boolean;
+  /** `--allow-insecure-chart-repositories`: certificates that nobody checks. Default: false. */
+  readonly allowUnchecked?: boolean;
 }
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -22,7 +24,7 @@ const CHART_VERSION = /^[\w.+*^~<>=|, -]{1,100}$/;
 /** What is wrong with the spec of a release beyond its schema. Names alone: no part of a value is in it. Pure. */
 export function validateRelease(
   { metadata, spec, status }: Pick<TalosClusterAddonRelease, "metadata" | "spec" | "status">,
-  { allowPlainText = false }: ReleaseLimits = {},
+  { allowPlainText = false, allowUnchecked = false }: ReleaseLimits = {},
 ): readonly Finding[] {
   const { helmSpec, manifests } = spec;
   if ((helmSpec === undefined) === (manifests === undefined)) return [oneOfBoth(helmSpec !== undefined)];
@@ -52,6 +54,12 @@ export function validateRelease(
     );
   else if (url.username !== "" || url.password !== "")
     refuse(at("repoURL"), "it holds a user name or a password", "Put them into a Secret, and name it in helmSpec.credentials");
+  if (tlsConfig?.insecureSkipTLSVerify === true && !allowUnchecked)
+    refuse(
+      at("tlsConfig.insecureSkipTLSVerify"),
+      "whoever is on the way could put another chart in place of the repository's",
+      "Give the repository's authority in tlsConfig.caSecret, or start the operator with --allow-insecure-chart-repositories",
+    );
   if (!CHART_NAME.test(chartName))
     refuse(at("chartName"), "it can be the name of no chart", "Write the name alone, without repository and version");
   const name = releaseName === "" ? chartName : releaseName;

@@ -33,6 +33,7 @@ import { createStatusWriter } from "../shared/status-writer.ts";
 import type { StatusShape } from "../shared/status-writer.ts";
 import { dueAt } from "../talosetcdbackup/slot.ts";
 import { isStored } from "../talosetcdbackup/phase.ts";
+import { labelRefusal, mayBackupsUse } from "../talosetcdbackup/store-keys.ts";
 import { decideEtcdBackup, isOfOthers } from "./decide.ts";
 import type { Carrier, EtcdBackupAct, EtcdBackupDecision, EtcdBackupSeen } from "./decide.ts";
 
@@ -57,11 +58,13 @@ export interface EtcdBackupControllerOptions extends ControllerPorts {
   readonly events: Telling;
   /** What validation of specs knows of this operator. */
   readonly limits: BackupOptions;
+  /** `--require-backup-store-label`. Default: false. */
+  readonly demandsLabel?: boolean;
 }
 
 /** Makes a TalosEtcdBackup or a TalosEtcdBackupSchedule for each EtcdBackup, and says of it what that says. */
 export function createEtcdBackupController(options: EtcdBackupControllerOptions): Controller {
-  const { client, clock, etcdBackups, backups, schedules, clusters, controlPlanes, events, limits } = options;
+  const { client, clock, etcdBackups, backups, schedules, clusters, controlPlanes, events, limits, demandsLabel = false } = options;
   const objects = client.resource<Backup>(etcdBackupResource);
   const once = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
   const scheduled = client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
@@ -104,7 +107,7 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
       once: found,
       schedule,
       newest: made.toSorted((a, b) => dueAt(b) - dueAt(a))[0],
-      limits,
+      limits: { ...limits, namespace: key.namespace ?? "" },
     };
   };
 
@@ -127,6 +130,9 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
     if (secretRef === undefined || secretRef === "") return { kind: "read", value: storageOfEtcdBackup(spec, {}) };
     const secret = await secrets.tryGet({ namespace: metadata.namespace, name: secretRef });
     if (secret === undefined) return { kind: "missing", message: `Secret ${secretRef} is not there.` };
+    // What it says of the store is copied into an object that more people read.
+    if (demandsLabel && !mayBackupsUse(secret))
+      return { kind: "missing", reason: "BackupStoreSecretUnlabelled", message: labelRefusal([secretRef]) };
     const texts = Object.fromEntries(Object.keys(secret.data ?? {}).map((name) => [name, secretText(secret, name) ?? ""]));
     const value = storageOfEtcdBackup(spec, texts);
     const { accessKeyID, secretAccessKey } = value.storage.s3 ?? {};

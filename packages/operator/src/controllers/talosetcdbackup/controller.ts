@@ -3,11 +3,13 @@ import {
   clusterRecordResource,
   findingsMessage,
   finalizers,
+  identityRefusal,
+  mayUseIdentity,
   reconcileModeOf,
   talosEtcdBackupResource,
   validateBackupSpec,
 } from "@talos-operator/api";
-import type { BackupOptions, BackupRun, ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
+import type { BackupOptions, BackupRun, ClusterRecord, Finding, TalosEtcdBackup } from "@talos-operator/api";
 import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, Informer, ObjectKey, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
@@ -67,13 +69,15 @@ export interface BackupControllerOptions extends ControllerPorts, TalosCaches {
   readonly events: Telling;
   /** What validation of specs knows of this operator. */
   readonly limits: BackupOptions;
+  /** `--require-backup-store-label`. Default: false. */
+  readonly demandsLabel?: boolean;
   /** Where figures of backups go; without it nowhere. */
   readonly backupFigures?: BackupFigures;
 }
 
 /** Takes, proves and removes backups by workers. One pass at a time in a process: what may run at once is counted before each begin. */
 export function createBackupController(options: BackupControllerOptions): Controller {
-  const { client, clock, backups, runner, brain, leading, events, limits } = options;
+  const { client, clock, backups, runner, brain, leading, events, limits, demandsLabel = false } = options;
   const objects = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const bundles = createBundleStore(client);
@@ -110,7 +114,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
       draft.act.kind === "begin" || draft.act.kind === "start"
         ? await read(withFields(backup, draft), draft.act.run, first.cluster)
         : { needs: first.needs, input: undefined };
-    const decision = (needs.kind === "missing" ? decideBackup({ ...first, needs }) : draft) ?? draft;
+    const decision = (needs.kind === "not-asked" ? draft : decideBackup({ ...first, needs })) ?? draft;
     if (decision.waitsForDisruption) waitingSince.set(uid, Math.min(waitingSince.get(uid) ?? clock.now(), clock.now()));
     else waitingSince.delete(uid);
 
@@ -150,6 +154,9 @@ export function createBackupController(options: BackupControllerOptions): Contro
     }
   };
 
+  const problemsOf = ({ metadata, spec }: TalosEtcdBackup): readonly Finding[] =>
+    validateBackupSpec(spec, { ...limits, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) });
+
   const observe = async (backup: TalosEtcdBackup, runs: readonly ListedRun[], needs: Needs): Promise<BackupSeen> => {
     const { namespace, uid } = backup.metadata;
     const isOpen = backup.status?.run !== undefined;
@@ -157,7 +164,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     return {
       now: clock.now(),
       backup,
-      problems: validateBackupSpec(backup.spec, limits),
+      problems: problemsOf(backup),
       isTerminating: isDone && !isOpen ? false : await namespaceTerminates(namespace, client),
       cluster:
         isDone && !isOpen && !isProofAsked(backup) ? { kind: "absent", message: "Nobody asks for it any more." } : await clusterOf(backup),
@@ -202,20 +209,30 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const namespace = backup.metadata.namespace ?? "";
     const missing = (reason: Extract<Needs, { readonly kind: "missing" }>["reason"], message: string) =>
       ({ needs: { kind: "missing", reason, message }, input: undefined }) as const;
-    const problems = run.task === "take" ? [] : validateBackupSpec(backup.spec, limits);
+    const problems = run.task === "take" ? [] : problemsOf(backup);
     if (problems[0] !== undefined) return missing(problems[0].reason, findingsMessage(problems));
     const own = await keysOf(backup, cluster);
     // What was stored is known by the status: it is proved and removed also when its cluster is gone, and its keys with it.
     const isKnown = run.task !== "take" && knownOf(backup) !== undefined;
     if (own.kind === "missing" && !isKnown) return missing(own.reason, own.message);
     const { bundle, record } = own.kind === "read" ? own : {};
-    const store = await readStoreKeys(backup.spec.backupStorage, namespace, client);
-    if (store.kind === "missing") return missing("KeysNotReadable", store.message);
+    const { backupStorage } = backup.spec;
+    const store = await readStoreKeys(backupStorage, namespace, client, demandsLabel);
+    const { unlabelled } = store;
+    if (store.kind === "missing") {
+      const reason = demandsLabel && unlabelled.length > 0 ? "BackupStoreSecretUnlabelled" : "KeysNotReadable";
+      return { needs: { kind: "missing", reason, message: store.message, unlabelled }, input: undefined };
+    }
+    // Also where the spec names keys: those that are optional may be absent.
+    if (backupStorage.s3 !== undefined && store.value === undefined && !mayUseIdentity(limits.identityNamespaces, namespace)) {
+      const { message, remedy } = identityRefusal(namespace);
+      return missing("SpecRefused", `spec.backupStorage.s3: ${message}. ${remedy}.`);
+    }
     const selector = run.task === "prove" ? backup.spec.drill?.identitySecretRef : undefined;
     const identity = selector === undefined ? undefined : await readKey(selector, namespace, client);
     if (identity?.kind === "missing") return missing("KeysNotReadable", identity.message);
     return {
-      needs: { kind: "there" },
+      needs: { kind: "there", unlabelled },
       input: {
         ...(bundle === undefined ? {} : { bundle }),
         store: store.value,
@@ -320,7 +337,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const last = keysLookedAt.get(name) ?? Date.parse(fields.run?.startedAt ?? "");
     if (now - last < KEYS_MS && now >= last) return;
     keysLookedAt.set(name, now);
-    const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client);
+    const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client, demandsLabel);
     if (keys.kind === "read" && keys.value !== undefined) await runner.refresh(name, { store: keys.value });
   };
 
