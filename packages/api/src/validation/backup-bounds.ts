@@ -37,7 +37,8 @@ export function boundFindings(
           {
             field: `${field}.endpoint`,
             message: `${s3.endpoint === undefined ? "AWS" : quote(s3.endpoint)} is none of --backup-endpoints`,
-            remedy: endpoints.length === 0 ? "Have the endpoint added to the flag" : `Use ${named(endpoints)}, or have it added to the flag`,
+            remedy:
+              endpoints.length === 0 ? "Have the endpoint added to the flag" : `Use ${named(endpoints)}, or have it added to the flag`,
             reason: "SpecRefused" as const,
           },
         ]),

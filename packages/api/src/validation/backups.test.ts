@@ -68,7 +68,11 @@ describe("validateBackupSpec", () => {
     ],
     ["the operator's own host", withS3({ endpoint: "https://127.0.0.1:9333" }), `${s3At}.endpoint ${REFUSED}`],
     ["an endpoint that ends with the bucket", withS3({ endpoint: "https://s3.example.org/backups" }), `${s3At}.endpoint ${REFUSED}`],
-    ["an endpoint that ends with the bucket and a slash", withS3({ endpoint: "https://s3.example.org/gw/backups/" }), `${s3At}.endpoint ${REFUSED}`],
+    [
+      "an endpoint that ends with the bucket and a slash",
+      withS3({ endpoint: "https://s3.example.org/gw/backups/" }),
+      `${s3At}.endpoint ${REFUSED}`,
+    ],
     ["an endpoint that begins with the bucket", withS3({ endpoint: "https://backups.s3.example.org" }), `${s3At}.endpoint ${REFUSED}`],
     [
       "an endpoint that nobody allowed",
@@ -144,8 +148,14 @@ describe("validateBackupSpec", () => {
     const messageOf = (endpoint: string): string => findingsMessage(validateBackupSpec(withS3({ endpoint })));
     const at = `${s3At}.endpoint: the endpoint`;
     assert.equal(messageOf("https://s3.example.org/backups"), `${at} ends with the bucket. Write it without: https://s3.example.org.`);
-    assert.equal(messageOf("https://s3.example.org/gw/backups/"), `${at} ends with the bucket. Write it without: https://s3.example.org/gw.`);
-    assert.equal(messageOf("https://backups.s3.example.org:8443"), `${at} begins with the bucket. Write it without: https://s3.example.org:8443.`);
+    assert.equal(
+      messageOf("https://s3.example.org/gw/backups/"),
+      `${at} ends with the bucket. Write it without: https://s3.example.org/gw.`,
+    );
+    assert.equal(
+      messageOf("https://backups.s3.example.org:8443"),
+      `${at} begins with the bucket. Write it without: https://s3.example.org:8443.`,
+    );
   });
 
   it("takes endpoints with a path, and hosts that are only called like the bucket", () => {

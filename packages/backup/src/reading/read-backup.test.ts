@@ -219,7 +219,11 @@ test("of what begins as a database no more is unpacked than snapshots have, wher
     ["compressed twice", zstdCompressSync(bomb)],
   ] as const) {
     const { fault, most } = await unpackedOf(given);
-    assert.match(fault, /^too-large: bomb\.zst unpacks to more than 268435456 bytes, and nothing that was checked says how many it has$/, what);
+    assert.match(
+      fault,
+      /^too-large: bomb\.zst unpacks to more than 268435456 bytes, and nothing that was checked says how many it has$/,
+      what,
+    );
     assert.ok(most <= 2 ** 28 + 2 ** 20, `${what}: ${most} bytes`);
   }
   const unchecked = await unpackedOf(bomb, { signature: "unchecked", facts: { ...facts, object: "bomb.zst", size: 2 ** 29 } });

@@ -6,7 +6,8 @@
  * - `too-large`: more than it may be unpacks from it
  * - `foreign`: a manifest of another cluster or backup, or changed since it was written; `newer`: of a later version of this operator
  */
-export type ReadFaultKind = "missing" | "not-a-backup" | "keys" | "no-identity" | "bad-identity" | "damaged" | "too-large" | "foreign" | "newer";
+export type ReadFaultKind =
+  "missing" | "not-a-backup" | "keys" | "no-identity" | "bad-identity" | "damaged" | "too-large" | "foreign" | "newer";
 
 /** Why a stored backup cannot be read. The message is a sentence without its end, and holds no secret. */
 export class ReadFault extends Error {

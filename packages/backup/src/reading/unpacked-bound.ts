@@ -26,7 +26,10 @@ export function boundedCodec(
         size += chunk.length;
         const limit = most ?? Math.max(ALWAYS, stored() * FOR_EACH);
         if (size > limit)
-          throw new ReadFault("too-large", `${object} unpacks to more than ${limit} bytes, and nothing that was checked says how many it has`);
+          throw new ReadFault(
+            "too-large",
+            `${object} unpacks to more than ${limit} bytes, and nothing that was checked says how many it has`,
+          );
         yield chunk;
       }
     },

@@ -32,7 +32,11 @@ export function openLocalAddons(flags: FlagValues, { runs, log }: LocalAddonOpti
     log,
   });
   return {
-    dependencies: { runner, allowUnchecked: booleanFlag(flags, "allow-insecure-chart-repositories"), helm: createHelmPresence({ binary, path: process.env["PATH"] ?? "", clock: systemClock }) },
+    dependencies: {
+      runner,
+      allowUnchecked: booleanFlag(flags, "allow-insecure-chart-repositories"),
+      helm: createHelmPresence({ binary, path: process.env["PATH"] ?? "", clock: systemClock }),
+    },
     close: () => runner.close(),
   };
 }

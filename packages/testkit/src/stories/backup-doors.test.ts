@@ -41,9 +41,7 @@ async function withDoors(bounds: Partial<BackupDependencies>, tell: (doors: Door
       ["somebody-elses", {}],
     ] as const) {
       const metadata = { namespace: "default", name, labels };
-      await world.client
-        .resource(kinds.secret)
-        .create({ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data } as KubeObject);
+      await world.client.resource(kinds.secret).create({ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data } as KubeObject);
     }
     await world.start();
     await world.untilReady();
@@ -92,7 +90,9 @@ describe("a right on backups alone", () => {
       const events = await world.client
         .resource({ group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true })
         .list({ namespace: "default" });
-      const told = events.items.filter((event) => (event as unknown as { readonly reason: string }).reason === "BackupStoreSecretUnlabelled");
+      const told = events.items.filter(
+        (event) => (event as unknown as { readonly reason: string }).reason === "BackupStoreSecretUnlabelled",
+      );
       assert.equal(told.length, 1);
     });
   });

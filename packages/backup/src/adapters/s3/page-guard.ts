@@ -25,7 +25,8 @@ export function createPageGuard(name: string): PageGuard {
       empty = isEmpty ? empty + 1 : 0;
       if (empty > MOST_EMPTY_PAGES)
         throw new StoreFailure("failing", `${name}: its list does not end: ${MOST_EMPTY_PAGES} pages in a row were empty.`);
-      if (seen.size >= MOST_PAGES) throw new StoreFailure("failing", `${name}: its list has more than ${MOST_PAGES} pages. Use a bucket of its own.`);
+      if (seen.size >= MOST_PAGES)
+        throw new StoreFailure("failing", `${name}: its list has more than ${MOST_PAGES} pages. Use a bucket of its own.`);
     },
   };
 }

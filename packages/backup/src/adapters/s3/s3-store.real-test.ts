@@ -59,7 +59,11 @@ describe("a genuine S3 server", () => {
     const { bucket: name, endpoint = "" } = place;
     const firstOf = (at: S3Place): Promise<unknown> => {
       const store = createS3Store(at, async () => keys);
-      return store.list("a/")[Symbol.asyncIterator]().next().finally(() => store.close());
+      return store
+        .list("a/")
+        [Symbol.asyncIterator]()
+        .next()
+        .finally(() => store.close());
     };
     for (const [at, kind, says] of [
       [{ ...place, endpoint: `${endpoint}/${name}` }, "invalid", /leave the bucket out of the endpoint\.$/],

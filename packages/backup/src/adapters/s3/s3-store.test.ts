@@ -128,7 +128,11 @@ for (const [what, answer, says] of [
     ((_request, response) => response.writeHead(400).end("Client sent an HTTP request to an HTTPS server.\n")) as Answer,
     /: it does not answer in plain http: write https:\/\/, or correct the port \(status 400\)\.$/,
   ],
-  ["a bucket in the endpoint", error(404, "NoSuchKey"), /: this is the address of an object and of no bucket: leave the bucket out of the endpoint\.$/],
+  [
+    "a bucket in the endpoint",
+    error(404, "NoSuchKey"),
+    /: this is the address of an object and of no bucket: leave the bucket out of the endpoint\.$/,
+  ],
 ] as const)
   test(`${what}: it is told as that`, async () => {
     const { message } = await failing((store) => store.list("a/")[Symbol.asyncIterator]().next(), answer);
@@ -145,8 +149,7 @@ test("the path of an endpoint is named", async () => {
 
 /** What a TLS server that is told to refuse sends: an alert, and the end. */
 const alert = (code: number): Buffer => Buffer.from([0x15, 3, 3, 0, 2, 2, code]);
-const NO_TLS =
-  "it does not speak TLS: write http:// (which needs --allow-insecure-object-storage), or give it a certificate (EPROTO).";
+const NO_TLS = "it does not speak TLS: write http:// (which needs --allow-insecure-object-storage), or give it a certificate (EPROTO).";
 for (const [what, scheme, sent, kind, says] of [
   ["https to what speaks http", "https", Buffer.from("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"), "handshake", NO_TLS],
   [
@@ -163,7 +166,13 @@ for (const [what, scheme, sent, kind, says] of [
     "handshake",
     "it wants a certificate from its clients, and a backup has none: let it take keys alone (EPROTO).",
   ],
-  ["https to what knows no such host", "https", alert(112), "handshake", "it has no certificate for this host: correct the endpoint (EPROTO)."],
+  [
+    "https to what knows no such host",
+    "https",
+    alert(112),
+    "handshake",
+    "it has no certificate for this host: correct the endpoint (EPROTO).",
+  ],
   [
     "http to what speaks TLS",
     "http",
@@ -173,7 +182,10 @@ for (const [what, scheme, sent, kind, says] of [
   ],
 ] as const)
   test(`${what}: not a word of authorities`, async () => {
-    const server = createTcpServer((socket) => void socket.on("error", () => undefined).once("data", () => socket.end(sent))).listen(0, "127.0.0.1");
+    const server = createTcpServer((socket) => void socket.on("error", () => undefined).once("data", () => socket.end(sent))).listen(
+      0,
+      "127.0.0.1",
+    );
     await new Promise((resolve) => server.once("listening", resolve));
     const endpoint = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const place: S3Place = { kind: "s3", bucket: "backups", region: "us-east-1", endpoint, prefix: "x", allowPlainText: true };
@@ -209,7 +221,8 @@ test("IN89: an error inside an answer of status 200 is no complete upload", asyn
 test("a store that keeps an object under another key is refused, and nothing stays there", async () => {
   const begun = (key: string): Answer =>
     xml(`<InitiateMultipartUploadResult><Key>${key}</Key><UploadId>one</UploadId></InitiateMultipartUploadResult>`);
-  const ended = (key: string): Answer => xml(`<CompleteMultipartUploadResult><Key>${key}</Key><ETag>e</ETag></CompleteMultipartUploadResult>`);
+  const ended = (key: string): Answer =>
+    xml(`<CompleteMultipartUploadResult><Key>${key}</Key><ETag>e</ETag></CompleteMultipartUploadResult>`);
   const methods: string[] = [];
   const noted =
     (answer: Answer): Answer =>

@@ -271,7 +271,10 @@ function abort(
  */
 function otherKey(name: string, key: string, said: string | undefined): StoreFailure | undefined {
   if (said === undefined || said === key) return undefined;
-  return new StoreFailure("invalid", `${name}: it keeps an object under another key than it was given: leave the bucket out of the endpoint.`);
+  return new StoreFailure(
+    "invalid",
+    `${name}: it keeps an object under another key than it was given: leave the bucket out of the endpoint.`,
+  );
 }
 
 /** What a store says that was asked for an object in place of a list: with the bucket in the endpoint each request is for something below it. */

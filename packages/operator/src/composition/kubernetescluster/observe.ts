@@ -144,7 +144,9 @@ function olderHolder(cluster: KubernetesCluster, clusters: Store<KubernetesClust
   if (holder === undefined) return undefined;
   const { namespace = "", name } = holder.metadata;
   // Whoever reads messages of this namespace may have no right to read others.
-  return namespace === (cluster.metadata.namespace ?? "") ? `KubernetesCluster ${namespace}/${name}` : "a KubernetesCluster in another namespace";
+  return namespace === (cluster.metadata.namespace ?? "")
+    ? `KubernetesCluster ${namespace}/${name}`
+    : "a KubernetesCluster in another namespace";
 }
 
 /** Clusters of other providers are left to them entirely (A097). */

@@ -218,7 +218,15 @@ function told(
   };
 }
 
-const SAID = ["Ready", "Progressing", "Failed", "Proved", "KeysNotBackedUp", "InsecureObjectStorage", "BackupStoreSecretUnlabelled"] as const;
+const SAID = [
+  "Ready",
+  "Progressing",
+  "Failed",
+  "Proved",
+  "KeysNotBackedUp",
+  "InsecureObjectStorage",
+  "BackupStoreSecretUnlabelled",
+] as const;
 
 /** What the object that carries it out says, in the published words. */
 function summed(seen: EtcdBackupSeen, carrier: Carrier, act: EtcdBackupAct): EtcdBackupDecision {

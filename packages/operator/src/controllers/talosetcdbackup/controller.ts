@@ -351,11 +351,21 @@ export function createBackupController(options: BackupControllerOptions): Contro
 
   /** Events and figures, once what they tell is stored: a pass that is repeated tells it once. */
   const tellNews = (backup: TalosEtcdBackup, { news, ended, isMissed, fields }: BackupDecision): void => {
-    for (const { reason, note } of news) events.tell(backup, reason, reason, note);
+    const { namespace = "", name } = backup.metadata;
+    for (const { reason, note, on } of news) {
+      events.tell(
+        on === "namespace" ? { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } } : backup,
+        reason,
+        reason,
+        note,
+      );
+      // Events end after an hour, and what is stored stays.
+      if (reason === "BackupRetained")
+        options.log.warn({ backup: name, namespace, why: note }, "A backup that was to be removed stays in the store");
+    }
     if (ended !== undefined) options.backupFigures?.ended(ended);
     const controlPlane = fields.controlPlane ?? controlPlaneNamed(backup, options.talosClusters.store);
-    if (isMissed === true && controlPlane !== undefined)
-      options.backupFigures?.missed({ namespace: backup.metadata.namespace ?? "", controlPlane });
+    if (isMissed === true && controlPlane !== undefined) options.backupFigures?.missed({ namespace, controlPlane });
   };
 
   /**

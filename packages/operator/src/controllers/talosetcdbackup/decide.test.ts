@@ -424,7 +424,13 @@ describe("deletion of a backup", () => {
     ["leaves the store alone", { backup: going({}) }, "remove-finalizer", undefined],
     ["removes what is stored", { backup: going(removes) }, "begin", undefined],
     ["of one that was never stored", { backup: going(removes, {}) }, "remove-finalizer", undefined],
-    ["in a namespace that goes away", { backup: going(removes), isTerminating: true }, "remove-finalizer", "BackupRetained"],
+    ["in a namespace that goes away, too", { backup: going(removes), isTerminating: true }, "begin", undefined],
+    [
+      "in a namespace that goes away, for no longer than ten minutes",
+      { backup: going(removes), isTerminating: true, now: NOW + 600_000 },
+      "remove-finalizer",
+      "BackupRetained",
+    ],
     [
       "without keys of the store",
       { backup: going(removes), needs: { kind: "missing", reason: "KeysNotReadable", message: "x" } },
@@ -469,6 +475,20 @@ describe("deletion of a backup", () => {
       const decision = decided(over);
       assert.deepEqual([decision.act.kind, decision.news[0]?.reason], [act, news]);
     });
+
+  test("of a namespace whose Secrets went first is told of the Namespace, where it can still be read", () => {
+    const needs = { kind: "missing", reason: "KeysNotReadable", message: "Secret store is not there." } as const;
+    const { act, news } = decided({ backup: going(removes), isTerminating: true, needs });
+    assert.equal(act.kind, "remove-finalizer");
+    assert.deepEqual(news, [
+      {
+        reason: "BackupRetained",
+        on: "namespace",
+        note: `TalosEtcdBackup default/nightly: ${done.filename} stays in the store: Secret store is not there.`,
+      },
+    ]);
+    assert.equal(decided({ backup: going(removes), needs }).news[0]?.on, undefined);
+  });
 });
 
 describe("a Secret without its label", () => {

@@ -60,6 +60,8 @@ export type BackupAct =
 export interface BackupNews {
   readonly reason: EventReason;
   readonly note: string;
+  /** `namespace`: it is said of the Namespace, where it outlives what is in it. Default: of the backup. */
+  readonly on?: "namespace";
 }
 
 /** `status` without its conditions; `undefined` takes a field away. */

@@ -38,7 +38,13 @@ export async function readStoreKeys(
   );
   const unlabelled = [...new Set(all.flatMap((one) => (one?.isUnlabelled === true ? [one.name] : [])))];
   if (demandsLabel && unlabelled.length > 0) return { kind: "missing", message: labelRefusal(unlabelled), unlabelled };
-  return { ...keysOf(s3, all.map((one) => one?.text)), unlabelled };
+  return {
+    ...keysOf(
+      s3,
+      all.map((one) => one?.text),
+    ),
+    unlabelled,
+  };
 }
 
 function keysOf(
