@@ -16,9 +16,9 @@ import type { Story } from "./story.ts";
 interface Doors {
   readonly world: Story;
   readonly runner: ScriptedRunner;
-  ask(name: string, storage: BackupStorage): Promise<void>;
+  readonly ask: (name: string, storage: BackupStorage) => Promise<void>;
   /** The message of Ready once it has this reason. */
-  becomes(name: string, reason: string): Promise<string>;
+  readonly becomes: (name: string, reason: string) => Promise<string>;
 }
 
 const key = (of: string, name: string, isOptional = false) => ({ name: of, key: name, ...(isOptional ? { optional: true } : {}) });
@@ -56,7 +56,7 @@ async function withDoors(bounds: Partial<BackupDependencies>, tell: (doors: Door
           metadata: { namespace: "default", name },
           spec: { clusterRef: { name: "demo" }, backupStorage },
         })),
-      async becomes(name, reason) {
+      becomes: async (name, reason) => {
         let said: string | undefined;
         for (let second = 0; second < 90; second += 1) {
           const condition = findCondition((await backups.tryGet({ namespace: "default", name }))?.status?.conditions, "Ready");

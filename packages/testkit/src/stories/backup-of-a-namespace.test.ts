@@ -23,8 +23,8 @@ interface Going {
   readonly world: Story;
   readonly runner: ScriptedRunner;
   readonly filename: string;
-  backup(): Promise<TalosEtcdBackup | undefined>;
-  removal(): BackupRunRequest | undefined;
+  readonly backup: () => Promise<TalosEtcdBackup | undefined>;
+  readonly removal: () => BackupRunRequest | undefined;
 }
 
 /** A namespace with a cluster and a stored backup of it, which is deleted. */

@@ -151,9 +151,9 @@ function regionWords(thrown: Error): { readonly words?: string } {
     readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
   };
   const region = [Region, $response?.headers?.["x-amz-bucket-region"]].find(
-    (text) => typeof text === "string" && /^[a-z0-9-]{1,40}$/.test(text),
+    (text): text is string => typeof text === "string" && /^[a-z0-9-]{1,40}$/.test(text),
   );
-  return region === undefined ? {} : { words: `it is of region ${String(region)}: correct region` };
+  return region === undefined ? {} : { words: `it is of region ${region}: correct region` };
 }
 
 function isAbort(thrown: unknown): boolean {

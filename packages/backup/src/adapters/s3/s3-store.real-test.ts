@@ -57,13 +57,14 @@ describe("a genuine S3 server", () => {
   test("a bucket in the endpoint, another region, https to http: each is told by its own cause", async () => {
     const place = await bucket();
     const { bucket: name, endpoint = "" } = place;
-    const firstOf = (at: S3Place): Promise<unknown> => {
+    const firstOf = async (at: S3Place): Promise<unknown> => {
       const store = createS3Store(at, async () => keys);
-      return store
-        .list("a/")
-        [Symbol.asyncIterator]()
-        .next()
-        .finally(() => store.close());
+      try {
+        const listed = store.list("a/");
+        return await listed[Symbol.asyncIterator]().next();
+      } finally {
+        store.close();
+      }
     };
     for (const [at, kind, says] of [
       [{ ...place, endpoint: `${endpoint}/${name}` }, "invalid", /leave the bucket out of the endpoint\.$/],

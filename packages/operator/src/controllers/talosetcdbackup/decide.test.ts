@@ -484,7 +484,7 @@ describe("deletion of a backup", () => {
       {
         reason: "BackupRetained",
         on: "namespace",
-        note: `TalosEtcdBackup default/nightly: ${done.filename} stays in the store: Secret store is not there.`,
+        note: `TalosEtcdBackup default/nightly: ${facts.object} stays in the store: Secret store is not there.`,
       },
     ]);
     assert.equal(decided({ backup: going(removes), needs }).news[0]?.on, undefined);
