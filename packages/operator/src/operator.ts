@@ -244,27 +244,16 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       intervalMs: resync,
       ...(results === undefined ? {} : { results }),
     });
-    const { runner, backupDirectory, requireStoreLabel: demandsLabel = false, ...allowed } = dependencies.backups ?? {};
+    const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
     const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined, hasWorkers: runner !== undefined };
     const figured = backupFigures === undefined ? {} : { backupFigures };
     const ofBackups =
       backups === undefined || schedules === undefined || etcdBackups === undefined
         ? []
         : [
-            createBackupController({
-              ...shared,
-              backups,
-              runner: runner ?? noRunner,
-              brain,
-              keys,
-              leading,
-              events,
-              limits,
-              demandsLabel,
-              ...figured,
-            }),
+            createBackupController({ ...shared, backups, runner: runner ?? noRunner, brain, keys, leading, events, limits, ...figured }),
             createScheduleController({ ...shared, schedules, backups, events, limits, ...figured }),
-            createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits, demandsLabel }),
+            createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
     const { runner: addonRunner, helm, allowPlainText, allowUnchecked = false } = ofAddons ?? {};
     const limitsOfAddons = { allowPlainText: allowPlainText === true, allowUnchecked };

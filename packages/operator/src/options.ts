@@ -54,8 +54,6 @@ export interface BackupDependencies extends BackupBounds {
   readonly allowInsecureObjectStorage?: boolean;
   /** Hosts with port for which that holds all the same: the demo's own endpoint. Default: none. */
   readonly insecureHosts?: readonly string[];
-  /** `--require-backup-store-label`: Secrets without the label of a store are not read. Default: false. */
-  readonly requireStoreLabel?: boolean;
   /** `--backup-directory`, where workers find it: `backupStorage.directory` is below it. Default: none, and such a store is refused. */
   readonly backupDirectory?: string;
 }

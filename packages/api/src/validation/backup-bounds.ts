@@ -4,6 +4,8 @@ import { quote } from "./host.ts";
 
 /** What of the world backups may use. Whoever may write a backup chooses the store, and with it who is given the keys. */
 export interface BackupBounds {
+  /** `--require-backup-store-label`: of Secrets without the label of a store nothing is read. Default: false. */
+  readonly requireStoreLabel?: boolean;
   /** `--backup-endpoints`: URLs, each with all that is below its path, and `aws` for stores without an endpoint. Default: every one. */
   readonly endpoints?: readonly string[];
   /** `--backup-identity-namespaces`: whose backups may use the cloud identity of the Jobs. Default: every namespace. */

@@ -1,5 +1,5 @@
 import { oneOfBoth } from "@talos-operator/api";
-import type { Finding, TalosClusterAddonRelease } from "@talos-operator/api";
+import type { Finding, HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
 import { driftIntervalMs } from "./drift-interval.ts";
 import { goDurationMs } from "./helm-options.ts";
 import { validateAfterManifests, validateManifests } from "./validate-manifests.ts";
@@ -29,7 +29,7 @@ export function validateRelease(
   const { helmSpec, manifests } = spec;
   if ((helmSpec === undefined) === (manifests === undefined)) return [oneOfBoth(helmSpec !== undefined)];
   if (manifests !== undefined) return validateManifests(manifests, status);
-  const findings: Finding[] = [...validateAfterManifests(status)];
+  const findings: Finding[] = [...validateAfterManifests(status), ...uncheckedFindings(helmSpec, allowUnchecked)];
   const refuse = (field: string, message: string, remedy: string): void =>
     void findings.push({ field, message, remedy, reason: "SpecRefused" });
   if (helmSpec === undefined) return findings;
@@ -54,12 +54,6 @@ export function validateRelease(
     );
   else if (url.username !== "" || url.password !== "")
     refuse(at("repoURL"), "it holds a user name or a password", "Put them into a Secret, and name it in helmSpec.credentials");
-  if (tlsConfig?.insecureSkipTLSVerify === true && !allowUnchecked)
-    refuse(
-      at("tlsConfig.insecureSkipTLSVerify"),
-      "whoever is on the way could put another chart in place of the repository's",
-      "Give the repository's authority in tlsConfig.caSecret, or start the operator with --allow-insecure-chart-repositories",
-    );
   if (!CHART_NAME.test(chartName))
     refuse(at("chartName"), "it can be the name of no chart", "Write the name alone, without repository and version");
   const name = releaseName === "" ? chartName : releaseName;
@@ -101,4 +95,16 @@ export function validateRelease(
         "Make the Secret there, and leave the namespace out",
       );
   return findings;
+}
+
+function uncheckedFindings(helmSpec: HelmSpec | undefined, allowUnchecked: boolean): readonly Finding[] {
+  if (helmSpec?.tlsConfig?.insecureSkipTLSVerify !== true || allowUnchecked) return [];
+  return [
+    {
+      field: "spec.helmSpec.tlsConfig.insecureSkipTLSVerify",
+      message: "whoever is on the way could put another chart in place of the repository's",
+      remedy: "Give the repository's authority in tlsConfig.caSecret, or start the operator with --allow-insecure-chart-repositories",
+      reason: "SpecRefused",
+    },
+  ];
 }

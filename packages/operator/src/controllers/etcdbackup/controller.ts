@@ -58,13 +58,11 @@ export interface EtcdBackupControllerOptions extends ControllerPorts {
   readonly events: Telling;
   /** What validation of specs knows of this operator. */
   readonly limits: BackupOptions;
-  /** `--require-backup-store-label`. Default: false. */
-  readonly demandsLabel?: boolean;
 }
 
 /** Makes a TalosEtcdBackup or a TalosEtcdBackupSchedule for each EtcdBackup, and says of it what that says. */
 export function createEtcdBackupController(options: EtcdBackupControllerOptions): Controller {
-  const { client, clock, etcdBackups, backups, schedules, clusters, controlPlanes, events, limits, demandsLabel = false } = options;
+  const { client, clock, etcdBackups, backups, schedules, clusters, controlPlanes, events, limits } = options;
   const objects = client.resource<Backup>(etcdBackupResource);
   const once = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
   const scheduled = client.resource<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource);
@@ -103,7 +101,7 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
       problems: validateEtcdBackupSpec(backup.spec, limits),
       isTerminating: await namespaceTerminates(key.namespace, client),
       cluster: clusterOf(backup),
-      store: await storeOf(backup),
+      store: await readStore(backup, secrets, limits.requireStoreLabel === true),
       once: found,
       schedule,
       newest: made.toSorted((a, b) => dueAt(b) - dueAt(a))[0],
@@ -122,26 +120,6 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
     return controlPlane === undefined
       ? { kind: "absent", message: `KubernetesCluster ${cluster.metadata.name} has no control plane yet.` }
       : { kind: "present", controlPlane: controlPlane.metadata.name };
-  };
-
-  /** Read live, and only the texts that say where the store is are taken out of it: credentials are named. */
-  const storeOf = async ({ metadata, spec }: Backup & { readonly spec: EtcdBackupSpec }): Promise<EtcdBackupSeen["store"]> => {
-    const { secretRef, type } = spec.storageLocation;
-    if (secretRef === undefined || secretRef === "") return { kind: "read", value: storageOfEtcdBackup(spec, {}) };
-    const secret = await secrets.tryGet({ namespace: metadata.namespace, name: secretRef });
-    if (secret === undefined) return { kind: "missing", message: `Secret ${secretRef} is not there.` };
-    // What it says of the store is copied into an object that more people read.
-    if (demandsLabel && !mayBackupsUse(secret))
-      return { kind: "missing", reason: "BackupStoreSecretUnlabelled", message: labelRefusal([secretRef]) };
-    const texts = Object.fromEntries(Object.keys(secret.data ?? {}).map((name) => [name, secretText(secret, name) ?? ""]));
-    const value = storageOfEtcdBackup(spec, texts);
-    const { accessKeyID, secretAccessKey } = value.storage.s3 ?? {};
-    if (type === "s3" && (accessKeyID === undefined || secretAccessKey === undefined))
-      return {
-        kind: "missing",
-        message: `Secret ${secretRef} has no text under ${accessKeyID === undefined ? "accessKeyID or AWS_ACCESS_KEY_ID" : "secretAccessKey or AWS_SECRET_ACCESS_KEY"}.`,
-      };
-    return { kind: "read", value };
   };
 
   const resourceOf = ({ kind }: Carrier): ResourceClient<KubeObject> =>
@@ -206,4 +184,28 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
       }),
     ],
   });
+}
+
+/** Read live, and only the texts that say where the store is are taken out of it: credentials are named. */
+async function readStore(
+  { metadata, spec }: Backup & { readonly spec: EtcdBackupSpec },
+  secrets: ResourceClient<Secret>,
+  demandsLabel: boolean,
+): Promise<EtcdBackupSeen["store"]> {
+  const { secretRef, type } = spec.storageLocation;
+  if (secretRef === undefined || secretRef === "") return { kind: "read", value: storageOfEtcdBackup(spec, {}) };
+  const secret = await secrets.tryGet({ namespace: metadata.namespace, name: secretRef });
+  if (secret === undefined) return { kind: "missing", message: `Secret ${secretRef} is not there.` };
+  // What it says of the store is copied into an object that more people read.
+  if (demandsLabel && !mayBackupsUse(secret))
+    return { kind: "missing", reason: "BackupStoreSecretUnlabelled", message: labelRefusal([secretRef]) };
+  const texts = Object.fromEntries(Object.keys(secret.data ?? {}).map((name) => [name, secretText(secret, name) ?? ""]));
+  const value = storageOfEtcdBackup(spec, texts);
+  const { accessKeyID, secretAccessKey } = value.storage.s3 ?? {};
+  if (type === "s3" && (accessKeyID === undefined || secretAccessKey === undefined))
+    return {
+      kind: "missing",
+      message: `Secret ${secretRef} has no text under ${accessKeyID === undefined ? "accessKeyID or AWS_ACCESS_KEY_ID" : "secretAccessKey or AWS_SECRET_ACCESS_KEY"}.`,
+    };
+  return { kind: "read", value };
 }

@@ -3,13 +3,10 @@ import {
   clusterRecordResource,
   findingsMessage,
   finalizers,
-  identityRefusal,
-  mayUseIdentity,
   reconcileModeOf,
   talosEtcdBackupResource,
-  validateBackupSpec,
 } from "@talos-operator/api";
-import type { BackupOptions, BackupRun, ClusterRecord, Finding, TalosEtcdBackup } from "@talos-operator/api";
+import type { BackupOptions, BackupRun, ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
 import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
 import type { Controller, Informer, ObjectKey, ReconcileResult } from "@talos-operator/kube-runtime";
 import type { Keys } from "@talos-operator/ports";
@@ -38,8 +35,9 @@ import { claimOf, claimSnapshot, readClaims, releaseSnapshot } from "./claim.ts"
 import { decideBackup } from "./decide.ts";
 import { hasFailed, isStored } from "./phase.ts";
 import { taskTimeoutMs } from "./run.ts";
-import type { BackupDecision, BackupSeen, Needs, SeenCluster } from "./model.ts";
+import type { BackupDecision, BackupNews, BackupSeen, Needs, SeenCluster } from "./model.ts";
 import { readKey, readStoreKeys } from "./store-keys.ts";
+import { problemsOf, readStoreNeeds } from "./store-needs.ts";
 import { knownOf, otherTakes, secretsOf, taskOf } from "./tasks.ts";
 import type { RunInput } from "./tasks.ts";
 
@@ -69,15 +67,13 @@ export interface BackupControllerOptions extends ControllerPorts, TalosCaches {
   readonly events: Telling;
   /** What validation of specs knows of this operator. */
   readonly limits: BackupOptions;
-  /** `--require-backup-store-label`. Default: false. */
-  readonly demandsLabel?: boolean;
   /** Where figures of backups go; without it nowhere. */
   readonly backupFigures?: BackupFigures;
 }
 
 /** Takes, proves and removes backups by workers. One pass at a time in a process: what may run at once is counted before each begin. */
 export function createBackupController(options: BackupControllerOptions): Controller {
-  const { client, clock, backups, runner, brain, leading, events, limits, demandsLabel = false } = options;
+  const { client, clock, backups, runner, brain, leading, events, limits } = options;
   const objects = client.resource<TalosEtcdBackup>(talosEtcdBackupResource);
   const records = client.resource<ClusterRecord>(clusterRecordResource);
   const bundles = createBundleStore(client);
@@ -154,9 +150,6 @@ export function createBackupController(options: BackupControllerOptions): Contro
     }
   };
 
-  const problemsOf = ({ metadata, spec }: TalosEtcdBackup): readonly Finding[] =>
-    validateBackupSpec(spec, { ...limits, ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }) });
-
   const observe = async (backup: TalosEtcdBackup, runs: readonly ListedRun[], needs: Needs): Promise<BackupSeen> => {
     const { namespace, uid } = backup.metadata;
     const isOpen = backup.status?.run !== undefined;
@@ -164,7 +157,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     return {
       now: clock.now(),
       backup,
-      problems: problemsOf(backup),
+      problems: problemsOf(backup, limits),
       isTerminating: isDone && !isOpen ? false : await namespaceTerminates(namespace, client),
       cluster:
         isDone && !isOpen && !isProofAsked(backup) ? { kind: "absent", message: "Nobody asks for it any more." } : await clusterOf(backup),
@@ -209,30 +202,20 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const namespace = backup.metadata.namespace ?? "";
     const missing = (reason: Extract<Needs, { readonly kind: "missing" }>["reason"], message: string) =>
       ({ needs: { kind: "missing", reason, message }, input: undefined }) as const;
-    const problems = run.task === "take" ? [] : problemsOf(backup);
+    const problems = run.task === "take" ? [] : problemsOf(backup, limits);
     if (problems[0] !== undefined) return missing(problems[0].reason, findingsMessage(problems));
     const own = await keysOf(backup, cluster);
     // What was stored is known by the status: it is proved and removed also when its cluster is gone, and its keys with it.
     const isKnown = run.task !== "take" && knownOf(backup) !== undefined;
     if (own.kind === "missing" && !isKnown) return missing(own.reason, own.message);
     const { bundle, record } = own.kind === "read" ? own : {};
-    const { backupStorage } = backup.spec;
-    const store = await readStoreKeys(backupStorage, namespace, client, demandsLabel);
-    const { unlabelled } = store;
-    if (store.kind === "missing") {
-      const reason = demandsLabel && unlabelled.length > 0 ? "BackupStoreSecretUnlabelled" : "KeysNotReadable";
-      return { needs: { kind: "missing", reason, message: store.message, unlabelled }, input: undefined };
-    }
-    // Also where the spec names keys: those that are optional may be absent.
-    if (backupStorage.s3 !== undefined && store.value === undefined && !mayUseIdentity(limits.identityNamespaces, namespace)) {
-      const { message, remedy } = identityRefusal(namespace);
-      return missing("SpecRefused", `spec.backupStorage.s3: ${message}. ${remedy}.`);
-    }
+    const store = await readStoreNeeds(backup, client, limits);
+    if (store.kind === "missing") return { needs: store, input: undefined };
     const selector = run.task === "prove" ? backup.spec.drill?.identitySecretRef : undefined;
     const identity = selector === undefined ? undefined : await readKey(selector, namespace, client);
     if (identity?.kind === "missing") return missing("KeysNotReadable", identity.message);
     return {
-      needs: { kind: "there", unlabelled },
+      needs: { kind: "there", unlabelled: store.unlabelled },
       input: {
         ...(bundle === undefined ? {} : { bundle }),
         store: store.value,
@@ -337,7 +320,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const last = keysLookedAt.get(name) ?? Date.parse(fields.run?.startedAt ?? "");
     if (now - last < KEYS_MS && now >= last) return;
     keysLookedAt.set(name, now);
-    const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client, demandsLabel);
+    const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client, limits.requireStoreLabel);
     if (keys.kind === "read" && keys.value !== undefined) await runner.refresh(name, { store: keys.value });
   };
 
@@ -351,21 +334,11 @@ export function createBackupController(options: BackupControllerOptions): Contro
 
   /** Events and figures, once what they tell is stored: a pass that is repeated tells it once. */
   const tellNews = (backup: TalosEtcdBackup, { news, ended, isMissed, fields }: BackupDecision): void => {
-    const { namespace = "", name } = backup.metadata;
-    for (const { reason, note, on } of news) {
-      events.tell(
-        on === "namespace" ? { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } } : backup,
-        reason,
-        reason,
-        note,
-      );
-      // Events end after an hour, and what is stored stays.
-      if (reason === "BackupRetained")
-        options.log.warn({ backup: name, namespace, why: note }, "A backup that was to be removed stays in the store");
-    }
+    for (const one of news) tellOf(backup, one, options);
     if (ended !== undefined) options.backupFigures?.ended(ended);
     const controlPlane = fields.controlPlane ?? controlPlaneNamed(backup, options.talosClusters.store);
-    if (isMissed === true && controlPlane !== undefined) options.backupFigures?.missed({ namespace, controlPlane });
+    if (isMissed === true && controlPlane !== undefined)
+      options.backupFigures?.missed({ namespace: backup.metadata.namespace ?? "", controlPlane });
   };
 
   /**
@@ -427,6 +400,15 @@ export function createBackupController(options: BackupControllerOptions): Contro
     ],
   });
   return controller;
+}
+
+/** Of the backup, or of its Namespace where that outlives it. */
+function tellOf(backup: TalosEtcdBackup, { reason, note, on }: BackupNews, { events, log }: BackupControllerOptions): void {
+  const { namespace = "", name } = backup.metadata;
+  const regarding = on === "namespace" ? { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } } : backup;
+  events.tell(regarding, reason, reason, note);
+  // Events end after an hour, and what is stored stays.
+  if (reason === "BackupRetained") log.warn({ backup: name, namespace, why: note }, "A backup that was to be removed stays in the store");
 }
 
 function isProofAsked({ metadata, status }: TalosEtcdBackup): boolean {
