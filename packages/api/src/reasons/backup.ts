@@ -232,7 +232,7 @@ export const keysNotBackedUp = {
 /** Keys of a store that nobody marked as such. */
 export const backupStoreSecretUnlabelled = {
   meaning:
-    "A Secret with the keys of the store has no label talos-operator.dev/backup-store=true. Whoever may write a backup, and not read Secrets, can have it sent to an endpoint of their choice. Said of what was read last.",
+    "A Secret with the keys of the store has no label talos-operator.dev/backup-store=true. A user who may write backups, and not read Secrets, can send it to any endpoint. The condition is about the last time that the Secret was read.",
   kinds: backupKinds,
   reasons: {
     LabelMissing: {

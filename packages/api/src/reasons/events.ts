@@ -217,7 +217,7 @@ export const eventCatalogue = {
   BackupRetained: {
     type: "Warning",
     on: ["TalosEtcdBackup"],
-    when: "The object went and what is stored was to go with it, but stays: the store does not answer or keeps it, or its keys are gone. Of a namespace that goes away it is told of the Namespace, in the namespace default.",
+    when: "The object went and what is stored was to go with it, but stays: the store does not answer or keeps it, or its keys are gone. When the namespace is deleted, the event is about the Namespace, in the namespace default.",
   },
   MissedRun: {
     type: "Warning",

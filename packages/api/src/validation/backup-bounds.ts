@@ -2,7 +2,7 @@ import type { S3Storage } from "../kinds/backup-storage.ts";
 import type { Finding } from "./finding.ts";
 import { quote } from "./host.ts";
 
-/** What of the world backups may use. Whoever may write a backup chooses the store, and with it who is given the keys. */
+/** What of the world backups may use. A user who may write a backup chooses the store, and with it who gets the keys. */
 export interface BackupBounds {
   /** `--require-backup-store-label`: of Secrets without the label of a store nothing is read. Default: false. */
   readonly requireStoreLabel?: boolean;

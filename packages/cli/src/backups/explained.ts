@@ -43,7 +43,7 @@ const FAULTS: Readonly<Record<ReadFaultKind, { readonly remedy: string; readonly
   "no-identity": { remedy: "Give --identity FILE, with the age identity of one of the recipients: what age-keygen wrote." },
   "bad-identity": { remedy: "Give --identity the file of another recipient; age-keygen -y FILE prints whose it is." },
   damaged: { remedy: "Do not restore it: take another backup, and find out who writes to the store.", exitCode: DAMAGED },
-  "too-large": { remedy: "If you trust whoever wrote it, give --max-size, for example --max-size 8Gi: so much room is needed." },
+  "too-large": { remedy: "If you trust its origin, give --max-size, for example --max-size 8Gi, and have so much room." },
   foreign: {
     remedy: "Name a backup of this cluster. To look into one of another cluster give its address: its signature is not checked then.",
     exitCode: DAMAGED,

@@ -102,7 +102,7 @@ function uncheckedFindings(helmSpec: HelmSpec | undefined, allowUnchecked: boole
   return [
     {
       field: "spec.helmSpec.tlsConfig.insecureSkipTLSVerify",
-      message: "whoever is on the way could put another chart in place of the repository's",
+      message: "an attacker on the network path could replace the chart",
       remedy: "Give the repository's authority in tlsConfig.caSecret, or start the operator with --allow-insecure-chart-repositories",
       reason: "SpecRefused",
     },

@@ -24,6 +24,6 @@ export async function whoElseHasKeys(clusterId: string, own: ObjectKey, client: 
   );
   if (other === undefined) return { kind: "absent" };
   const { namespace = "", name } = other.metadata;
-  // Whoever reads messages of this namespace may have no right to read others.
+  // Readers of this namespace may have no right to read others.
   return { kind: "present", value: namespace === own.namespace ? `the cluster ${namespace}/${name}` : "a cluster in another namespace" };
 }

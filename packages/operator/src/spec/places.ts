@@ -13,7 +13,7 @@ export function addressesElsewhere(pool: TalosControlPlane | TalosWorker, namesp
   return isIn(namespace, pool) ? addresses : addresses.map((one) => ({ ...one, field: "" }));
 }
 
-/** How messages of `namespace` name an object: whoever reads them may have no right to read other namespaces. */
+/** How messages of `namespace` name an object: its readers may have no right to read other namespaces. */
 export function nameFor(namespace: string | undefined, object: TalosControlPlane | TalosWorker | TalosMachine): string {
   return isIn(namespace, object) ? fullName(object) : `a ${object.kind} in another namespace`;
 }

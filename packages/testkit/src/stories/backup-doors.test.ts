@@ -85,7 +85,7 @@ describe("a right on backups alone", () => {
       await becomes("open", "BackupSucceeded");
       const backup = await world.client.resource<TalosEtcdBackup>(talosEtcdBackupResource).get({ namespace: "default", name: "open" });
       const condition = findCondition(backup.status?.conditions, "BackupStoreSecretUnlabelled");
-      assert.match(condition?.message ?? "", /^Secret somebody-elses has no label talos-operator\.dev\/backup-store=true: /);
+      assert.match(condition?.message ?? "", /^Secret somebody-elses has no label talos-operator\.dev\/backup-store=true\. A user/);
       assert.ok(Object.values(texts).every((text) => !JSON.stringify(backup.status).includes(text)));
       const events = await world.client
         .resource({ group: "events.k8s.io", version: "v1", plural: "events", kind: "Event", namespaced: true })

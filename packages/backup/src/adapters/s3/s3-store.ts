@@ -266,7 +266,7 @@ function abort(
 }
 
 /**
- * Where the store itself says that it keeps an object under another key: whoever looks for what a backup's status names would find nothing. Nothing is refused
+ * Where the store itself says that it keeps an object under another key: what a backup's status names would not be found there. Nothing is refused
  * where it does not say.
  */
 function otherKey(name: string, key: string, said: string | undefined): StoreFailure | undefined {

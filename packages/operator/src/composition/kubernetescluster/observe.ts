@@ -143,7 +143,7 @@ function olderHolder(cluster: KubernetesCluster, clusters: Store<KubernetesClust
   const holder = holdersBeside(cluster, clusters).find((other) => isOlder(other, cluster));
   if (holder === undefined) return undefined;
   const { namespace = "", name } = holder.metadata;
-  // Whoever reads messages of this namespace may have no right to read others.
+  // Readers of this namespace may have no right to read others.
   return namespace === (cluster.metadata.namespace ?? "")
     ? `KubernetesCluster ${namespace}/${name}`
     : "a KubernetesCluster in another namespace";

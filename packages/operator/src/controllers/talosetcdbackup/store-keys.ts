@@ -73,7 +73,7 @@ function keysOf(
   return { kind: "read", value: { accessKeyID, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
 }
 
-/** Whether somebody who may write the Secret said that backups may have it: whoever may write a backup sends it to an endpoint of their choice. */
+/** Whether a user who may write the Secret said that backups may use it: a user who may write a backup can send it to any endpoint. */
 export function mayBackupsUse({ metadata }: Secret): boolean {
   return metadata.labels?.[labels.backupStore] === "true";
 }
@@ -85,7 +85,7 @@ export function labelRefusal(names: readonly string[]): string {
 
 /** What is said of Secrets that are used without their label. */
 export function unlabelledWords(names: readonly string[]): string {
-  return `${secretsNamed(names)} no label ${labels.backupStore}=true: whoever may write a backup can have it sent to an endpoint of their choice. Label what backups may use.`;
+  return `${secretsNamed(names)} no label ${labels.backupStore}=true. A user who may write a backup can send it to any endpoint. Label what backups may use.`;
 }
 
 /** @param names one to three */
