@@ -58,12 +58,12 @@ export const backupReasons = {
     status: "False",
     release: "itself",
     when: "The store does not answer, breaks off, asks to be asked less often or has a fault of its own. It is tried again.",
-    next: "Check endpoint, caBundle and the network between operator and store.",
+    next: "Check the endpoint and the network between operator and store.",
   },
   StoreRefused: {
     status: "False",
     release: "person",
-    when: "The store answers and refuses: wrong or ended keys, a right that is missing, no such bucket, a clock that differs, a redirect to another host.",
+    when: "The store answers and refuses: wrong or ended keys, a missing right, no such bucket, another clock or region, a certificate that is not trusted, http where it speaks https, or the bucket named twice.",
     next: "Correct what the message names: docs/howto/backups.md lists the rights that are needed.",
   },
   StoreFull: {
