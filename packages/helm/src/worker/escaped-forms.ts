@@ -22,9 +22,10 @@ export function escapedForms(text: string): readonly string[] {
 const HTML: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };
 
 function percentEscaped(text: string, kept: string): string {
-  return Array.from(Buffer.from(text), (byte) => {
-    const one = String.fromCharCode(byte);
-    if (byte < 0x80 && (/[A-Za-z0-9\-_.~]/.test(one) || kept.includes(one))) return one;
-    return `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
-  }).join("");
+  const all = encodeURIComponent(text.toWellFormed()).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  if (kept === "") return all;
+  return all.replace(/%([0-7][0-9A-F])/g, (escape: string, hex: string) => {
+    const one = String.fromCharCode(Number.parseInt(hex, 16));
+    return kept.includes(one) ? one : escape;
+  });
 }
