@@ -135,6 +135,8 @@ export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";
 export { isAgeRecipient } from "./validation/age-recipient.ts";
 export { oneOfBoth, validateClusterAddonSpec } from "./validation/cluster-addon.ts";
+export { AWS_ENDPOINT, identityRefusal, mayUseIdentity } from "./validation/backup-bounds.ts";
+export type { BackupBounds } from "./validation/backup-bounds.ts";
 export { validateBackupScheduleSpec, validateBackupSpec, validateBackupStorage, validateEtcdBackupSpec } from "./validation/backups.ts";
 export type { BackupOptions } from "./validation/backups.ts";
 export { byteSize, quantityUnits } from "./validation/byte-size.ts";

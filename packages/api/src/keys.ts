@@ -134,6 +134,8 @@ export const labels = {
   beforeRisk: `${OPERATOR_GROUP}/before-risk`,
   /** Name and namespace of the TalosClusterAddon that made a TalosClusterAddonRelease, `<namespace>.<name>`; cut by `labelValueFor`. */
   addon: `${OPERATOR_GROUP}/addon`,
+  /** `true` on a Secret with the keys of a store, set by a person: backups may use it. */
+  backupStore: `${OPERATOR_GROUP}/backup-store`,
   /** What a Job, its pod and its Secret are for: the UID of the TalosEtcdBackup. */
   backupUid: `${OPERATOR_GROUP}/backup-uid`,
   /** What a backup Job does: `take`, `prove` or `remove`. */

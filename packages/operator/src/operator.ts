@@ -255,8 +255,8 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
             createScheduleController({ ...shared, schedules, backups, events, limits, ...figured }),
             createEtcdBackupController({ ...shared, etcdBackups, schedules, backups, clusters, events, limits }),
           ];
-    const { runner: addonRunner, helm, allowPlainText } = ofAddons ?? {};
-    const limitsOfAddons = { allowPlainText: allowPlainText === true };
+    const { runner: addonRunner, helm, allowPlainText, allowUnchecked = false } = ofAddons ?? {};
+    const limitsOfAddons = { allowPlainText: allowPlainText === true, allowUnchecked };
     const addonControllers =
       addons === undefined || addonReleases === undefined
         ? []

@@ -1,3 +1,4 @@
+import type { BackupBounds } from "@talos-operator/api";
 import type { OwnPod } from "./model/workload.ts";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import type {
@@ -46,7 +47,7 @@ export interface OperatorDependencies {
 }
 
 /** What backups need beside the rest. */
-export interface BackupDependencies {
+export interface BackupDependencies extends BackupBounds {
   /** Starts workers. Default: none, and every backup says so. */
   readonly runner?: BackupRunner;
   /** `--allow-insecure-object-storage`: http, and certificates that nobody checks. Default: false. */
@@ -63,6 +64,8 @@ export interface AddonDependencies {
   readonly runner?: AddonRunner;
   /** Whether there is a Helm for them. Default: nobody can tell from here, and the worker says. */
   readonly helm?: HelmPresence;
+  /** `--allow-insecure-chart-repositories`: repositories whose certificate nobody checks. Default: false. */
+  readonly allowUnchecked?: boolean;
   /** Repositories by http, and OCI ones without TLS: the demo's own alone. Default: false. */
   readonly allowPlainText?: boolean;
 }

@@ -73,7 +73,8 @@ export interface ObjectUpload {
 /**
  * Why a store did not do what it was asked. `message` is a sentence for people without any secret.
  *
- * - `unreachable`: nobody answered, or the connection broke; `tls`: who answered is not trusted
+ * - `unreachable`: nobody answered, or the connection broke; `tls`: who answered is not trusted;
+ *   `handshake`: they do not agree on how to talk, as with http:// to a port of https
  * - `denied`: keys are wrong or lack the right; `expired`: the keys were good once; `clock`: the two clocks are too far apart
  * - `missing`: no such bucket, folder or upload
  * - `exists`, `unsupported`: answers to `ifAbsent`; `conflict`: another write of the same key goes on: asked again it may succeed
@@ -90,6 +91,7 @@ export interface ObjectStoreFailure extends Error {
 export type ObjectStoreFailureKind =
   | "unreachable"
   | "tls"
+  | "handshake"
   | "denied"
   | "expired"
   | "clock"

@@ -118,7 +118,7 @@ const helm = object(
         caSecret: secretReference,
         insecureSkipTLSVerify: boolean({
           description:
-            "True does not check the certificate of the repository: whoever is on the way can put in another chart. Prefer caSecret.",
+            "True does not check the certificate of the repository: an attacker on the network path can replace the chart. Only with the operator's flag --allow-insecure-chart-repositories; prefer caSecret.",
         }),
       },
       { description: "TLS to the repository. The Secret of caSecret holds the authority as PEM under the key ca.crt." },

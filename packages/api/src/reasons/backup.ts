@@ -30,6 +30,12 @@ export const backupReasons = {
     when: "A Secret that the backup names is not there, lacks a key, holds no text or is of another use (a token, a certificate, keys of a cluster): the keys of the store, or the identity of the drill.",
     next: "Make the Secret, of type Opaque, in the namespace of the backup.",
   },
+  BackupStoreSecretUnlabelled: {
+    status: "False",
+    release: "person",
+    when: "A Secret with the keys of the store has no label talos-operator.dev/backup-store=true, and the operator runs with --require-backup-store-label.",
+    next: "Label the Secret, if backups may use it: kubectl label secret NAME talos-operator.dev/backup-store=true.",
+  },
   SpecRefused: {
     status: "False",
     release: "person",
@@ -52,12 +58,12 @@ export const backupReasons = {
     status: "False",
     release: "itself",
     when: "The store does not answer, breaks off, asks to be asked less often or has a fault of its own. It is tried again.",
-    next: "Check endpoint, caBundle and the network between operator and store.",
+    next: "Check the endpoint and the network between operator and store.",
   },
   StoreRefused: {
     status: "False",
     release: "person",
-    when: "The store answers and refuses: wrong or ended keys, a right that is missing, no such bucket, a clock that differs, a redirect to another host.",
+    when: "The store answers and refuses: wrong or ended keys, a missing right, no such bucket, another clock or region, a certificate that is not trusted, http where it speaks https, or the bucket named twice.",
     next: "Correct what the message names: docs/howto/backups.md lists the rights that are needed.",
   },
   StoreFull: {
@@ -219,6 +225,21 @@ export const keysNotBackedUp = {
       release: "none",
       when: "spec.encryption.recipients is empty: keys leave the cluster only encrypted to somebody.",
       next: "Make a key pair with age-keygen, keep its identity outside the cluster, and name its recipient. docs/howto/backups.md shows it.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** Keys of a store that nobody marked as such. */
+export const backupStoreSecretUnlabelled = {
+  meaning:
+    "A Secret with the keys of the store has no label talos-operator.dev/backup-store=true. A user who may write backups, and not read Secrets, can send it to any endpoint. The condition is about the last time that the Secret was read.",
+  kinds: backupKinds,
+  reasons: {
+    LabelMissing: {
+      status: "True",
+      release: "none",
+      when: "The Secret is used all the same; with --require-backup-store-label it is refused.",
+      next: "Label the Secret, if backups may use it, and run the operator with the flag.",
     },
   },
 } as const satisfies ConditionEntry;

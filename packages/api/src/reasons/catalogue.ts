@@ -1,7 +1,7 @@
 import type { Condition, ConditionInput } from "../meta/condition.ts";
 import { addressResolved, identityUnique } from "./address.ts";
 import { drifted, noLongerSelected, releaseDisputed } from "./addon.ts";
-import { failed, insecureObjectStorage, keysNotBackedUp, proved } from "./backup.ts";
+import { backupStoreSecretUnlabelled, failed, insecureObjectStorage, keysNotBackedUp, proved } from "./backup.ts";
 import { filesGenerated, machinesCreated, topologyValid } from "./composition.ts";
 import { kubeletCertificatesPending } from "./certificates.ts";
 import type { ConditionEntry, Release } from "./entry.ts";
@@ -72,6 +72,7 @@ export const conditionCatalogue = {
   Proved: proved,
   KeysNotBackedUp: keysNotBackedUp,
   InsecureObjectStorage: insecureObjectStorage,
+  BackupStoreSecretUnlabelled: backupStoreSecretUnlabelled,
   NoLongerSelected: noLongerSelected,
   ReleaseDisputed: releaseDisputed,
   Drifted: drifted,

@@ -204,6 +204,11 @@ export const eventCatalogue = {
     on: ["TalosEtcdBackup", "EtcdBackup"],
     when: "What is stored differs from what was recorded, is gone, or cannot be restored.",
   },
+  BackupStoreSecretUnlabelled: {
+    type: "Warning",
+    on: ["TalosEtcdBackup"],
+    when: "A Secret with the keys of the store was read that has no label talos-operator.dev/backup-store=true, or was refused for that.",
+  },
   BackupRemoved: {
     type: "Normal",
     on: ["TalosEtcdBackup", "TalosEtcdBackupSchedule"],
@@ -212,7 +217,7 @@ export const eventCatalogue = {
   BackupRetained: {
     type: "Warning",
     on: ["TalosEtcdBackup"],
-    when: "The object went and what is stored was to go with it, but stays: the store does not answer or keeps it, or its keys are gone.",
+    when: "The object went and what is stored was to go with it, but stays: the store does not answer or keeps it, or its keys are gone. When the namespace is deleted, the event is about the Namespace, in the namespace default.",
   },
   MissedRun: {
     type: "Warning",

@@ -33,7 +33,7 @@ const authorReasons = {
     status: "False",
     release: "person",
     when: "Two machines have one address, within the object, across control plane and workers or in another cluster; or spec.endpoint is a machine or the endpoint of another cluster.",
-    next: "Give each machine its own address, and each cluster its own endpoint.",
+    next: "Give each machine its own address, and each cluster its own endpoint. Objects of another namespace are not named: who may list TalosMachines there finds the machine by its address.",
   },
   InvalidNetwork: {
     status: "False",

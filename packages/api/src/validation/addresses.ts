@@ -6,7 +6,7 @@ import type { ClusterNetwork } from "./networks.ts";
 
 /** An address with where it stands. */
 export interface MachineAddress {
-  /** Path of the field inside its object, for example `spec.metalSpec.machines[0].address`. */
+  /** Path of the field inside its object, for example `spec.metalSpec.machines[0].address`. Empty in an object that messages do not name. */
   readonly field: string;
   /** As written, or as the reference gave it. */
   readonly address: string;
@@ -72,5 +72,6 @@ export function validateAddress({ field, address }: MachineAddress, options: Add
 }
 
 function placeOf(other: MachineAddress, seenFrom: MachineAddress): string {
-  return other.object === undefined || other.object === seenFrom.object ? other.field : `${other.object} ${other.field}`;
+  if (other.object === undefined || other.object === seenFrom.object) return other.field;
+  return other.field === "" ? other.object : `${other.object} ${other.field}`;
 }

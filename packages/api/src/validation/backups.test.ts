@@ -67,6 +67,32 @@ describe("validateBackupSpec", () => {
       { allowInsecureObjectStorage: true },
     ],
     ["the operator's own host", withS3({ endpoint: "https://127.0.0.1:9333" }), `${s3At}.endpoint ${REFUSED}`],
+    ["an endpoint that ends with the bucket", withS3({ endpoint: "https://s3.example.org/backups" }), `${s3At}.endpoint ${REFUSED}`],
+    [
+      "an endpoint that ends with the bucket and a slash",
+      withS3({ endpoint: "https://s3.example.org/gw/backups/" }),
+      `${s3At}.endpoint ${REFUSED}`,
+    ],
+    ["an endpoint that begins with the bucket", withS3({ endpoint: "https://backups.s3.example.org" }), `${s3At}.endpoint ${REFUSED}`],
+    [
+      "an endpoint that nobody allowed",
+      withS3({ endpoint: "https://s3.example.com" }),
+      `${s3At}.endpoint ${REFUSED}`,
+      { endpoints: ["aws", "https://s3.example.org"] },
+    ],
+    ["AWS where it is not allowed", spec, `${s3At}.endpoint ${REFUSED}`, { endpoints: ["https://s3.example.org"] }],
+    [
+      "the identity of the Jobs for another namespace",
+      { ...spec, backupStorage: { s3: { bucket: "backups", region: "r" } } },
+      `${s3At} ${REFUSED}`,
+      { identityNamespaces: ["infra"], namespace: "team-a" },
+    ],
+    [
+      "the identity of the Jobs for nobody knows which namespace",
+      { ...spec, backupStorage: { s3: { bucket: "backups", region: "r" } } },
+      `${s3At} ${REFUSED}`,
+      { identityNamespaces: [] },
+    ],
     ["http", withS3({ endpoint: "http://minio.storage:9000" }), `${s3At}.endpoint ${INSECURE}`],
     ["an unchecked certificate", withS3({ insecureSkipTLSVerify: true }), `${s3At}.insecureSkipTLSVerify ${INSECURE}`],
     ["a prefix with a line break", withS3({ prefix: "a\nb" }), `${s3At}.prefix ${REFUSED}`],
@@ -116,6 +142,67 @@ describe("validateBackupSpec", () => {
     const demo = { insecureHosts: ["127.0.0.1:9333"], allowLoopback: true };
     assert.deepEqual(validateBackupSpec(withS3({ endpoint: "http://127.0.0.1:9333" }), demo), []);
     assert.deepEqual(told(validateBackupSpec(withS3({ endpoint: "http://127.0.0.1:9334" }), demo)), [`${s3At}.endpoint ${INSECURE}`]);
+  });
+
+  it("says how an endpoint is written without the bucket", () => {
+    const messageOf = (endpoint: string): string => findingsMessage(validateBackupSpec(withS3({ endpoint })));
+    const at = `${s3At}.endpoint: the endpoint`;
+    assert.equal(messageOf("https://s3.example.org/backups"), `${at} ends with the bucket. Write it without: https://s3.example.org.`);
+    assert.equal(
+      messageOf("https://s3.example.org/gw/backups/"),
+      `${at} ends with the bucket. Write it without: https://s3.example.org/gw.`,
+    );
+    assert.equal(
+      messageOf("https://backups.s3.example.org:8443"),
+      `${at} begins with the bucket. Write it without: https://s3.example.org:8443.`,
+    );
+  });
+
+  it("takes endpoints with a path, and hosts that are only called like the bucket", () => {
+    for (const endpoint of [
+      "https://gateway.example.org/s3",
+      "https://gateway.example.org/backups/store-1",
+      "https://backups.example.org",
+      "https://backups.minio.svc.cluster.local:9000",
+      "https://my-backups.s3.example.org",
+    ])
+      assert.deepEqual(validateBackupSpec(withS3({ endpoint })), [], endpoint);
+  });
+
+  it("takes what the operator allows, and nothing beside it", () => {
+    const endpoints = ["https://s3.example.org", "https://gateway.example.org:8443/team-a", "http://minio.storage:9000"];
+    const of = (endpoint: string): readonly string[] =>
+      told(validateBackupSpec(withS3({ endpoint }), { endpoints, allowInsecureObjectStorage: true }));
+    for (const allowed of [
+      "https://S3.example.org:443/",
+      "https://s3.example.org/any/path",
+      "https://gateway.example.org:8443/team-a",
+      "https://gateway.example.org:8443/team-a/store",
+      "http://minio.storage:9000",
+    ])
+      assert.deepEqual(of(allowed), [], allowed);
+    for (const other of [
+      "https://s3.example.org.evil.example",
+      "https://s3.example.org:444",
+      "http://s3.example.org",
+      "https://gateway.example.org:8443",
+      "https://gateway.example.org:8443/team-ab",
+      "https://gateway.example.org:8443/team-a/../team-b",
+      "https://gateway.example.org:8443/team-a%2f..%2fteam-b",
+    ])
+      assert.deepEqual(of(other), [`${s3At}.endpoint ${REFUSED}`], other);
+    assert.deepEqual(validateBackupSpec(spec, { endpoints: ["aws"] }), []);
+    const keyless = { ...spec, backupStorage: { s3: { bucket: "backups", region: "r" } } };
+    assert.deepEqual(validateBackupSpec(keyless, { identityNamespaces: ["infra"], namespace: "infra" }), []);
+    assert.deepEqual(validateBackupSpec(spec, { identityNamespaces: [] }), []);
+  });
+
+  it("names at most three of the endpoints that are allowed", () => {
+    const endpoints = ["aws", "https://a.example.org", "https://b.example.org", "https://c.example.org", "https://d.example.org"];
+    assert.match(
+      findingsMessage(validateBackupSpec(withS3({ endpoint: "https://e.example.org" }), { endpoints })),
+      /is none of --backup-endpoints\. Use aws, https:\/\/a\.example\.org, https:\/\/b\.example\.org and 2 more, or have it added to the flag\.$/,
+    );
   });
 
   it("quotes no identity, password or key", () => {

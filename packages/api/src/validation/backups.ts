@@ -4,6 +4,8 @@ import type { TalosEtcdBackupSpec } from "../kinds/talos-etcd-backup.ts";
 import type { TalosEtcdBackupScheduleSpec } from "../kinds/talos-etcd-backup-schedule.ts";
 import type { EtcdBackupSpec } from "../vitistack/etcd-backup.ts";
 import { isAgeRecipient } from "./age-recipient.ts";
+import { boundFindings } from "./backup-bounds.ts";
+import type { BackupBounds } from "./backup-bounds.ts";
 import { byteSize } from "./byte-size.ts";
 import { durationMs } from "./duration.ts";
 import type { Finding } from "./finding.ts";
@@ -11,7 +13,7 @@ import { deniedHost, parseHost, quote } from "./host.ts";
 import type { HostOptions } from "./host.ts";
 
 /** What the operator was started with. */
-export interface BackupOptions extends HostOptions {
+export interface BackupOptions extends HostOptions, BackupBounds {
   /** `--allow-insecure-object-storage`: http, and certificates that nobody checks. Default: false. */
   readonly allowInsecureObjectStorage?: boolean;
   /** Hosts with port for which that holds although the flag is not given: the demo's own endpoint. */
@@ -20,6 +22,8 @@ export interface BackupOptions extends HostOptions {
   readonly hasDirectory?: boolean;
   /** The operator can start workers. Default: true. */
   readonly hasWorkers?: boolean;
+  /** Of the object, for bounds that name namespaces. Default: none of them. */
+  readonly namespace?: string;
 }
 
 /** Longest prefix of keys: an S3 key has 1,024 bytes, and namespace, name, slot and attempt follow. */
@@ -132,7 +136,8 @@ function s3Findings(s3: S3Storage, options: BackupOptions, field: string): reado
     ...(/^[A-Za-z0-9_-]{1,64}$/.test(region)
       ? []
       : [refused(`${field}.region`, `${quote(region)} is no region`, "Write the store's region; one that knows none takes us-east-1")]),
-    ...(endpoint === undefined ? [] : endpointFindings(endpoint, { ...options, mayBeInsecure }, `${field}.endpoint`)),
+    ...(endpoint === undefined ? [] : endpointFindings(endpoint, bucket, { ...options, mayBeInsecure }, `${field}.endpoint`)),
+    ...boundFindings(s3, options, options.namespace, field),
     ...(insecureSkipTLSVerify === true && !mayBeInsecure
       ? [
           insecure(
@@ -159,6 +164,7 @@ function bucketFindings(bucket: string, field: string): readonly Finding[] {
 
 function endpointFindings(
   endpoint: string,
+  bucket: string,
   { mayBeInsecure, ...options }: BackupOptions & { readonly mayBeInsecure: boolean },
   field: string,
 ): readonly Finding[] {
@@ -173,6 +179,8 @@ function endpointFindings(
   if (!("kind" in host)) return [refused(field, host.message, remedy)];
   const denied = deniedHost(host, options);
   if (denied !== undefined) return [refused(field, denied.message, remedy)];
+  const twice = bucketInEndpoint(url, bucket);
+  if (twice !== undefined) return [twice(field)];
   return url.protocol === "https:" || mayBeInsecure
     ? []
     : [
@@ -182,6 +190,22 @@ function endpointFindings(
           "Use https, or start the operator with --allow-insecure-object-storage",
         ),
       ];
+}
+
+/** As the consoles of stores show it. With it every key is written below the bucket's name, and found nowhere else. */
+function bucketInEndpoint(url: URL, bucket: string): ((field: string) => Finding) | undefined {
+  const name = bucket.toLowerCase();
+  const [last = ""] = url.pathname.split("/").filter(Boolean).slice(-1);
+  if (last.toLowerCase() === name) {
+    const path = url.pathname.replace(/\/*[^/]*\/*$/, "");
+    return (field) => refused(field, `the endpoint ends with the bucket`, `Write it without: ${url.origin}${path}`);
+  }
+  const host = url.hostname.startsWith(`${name}.`) ? url.hostname.slice(name.length + 1) : "";
+  const labels = host.split(".");
+  // A store's own host has its name before a domain. Names of Services have no bucket before them, and may be called like one.
+  if (labels.length < 3 || labels.includes("svc")) return undefined;
+  const rest = `${url.protocol}//${host}${url.port === "" ? "" : `:${url.port}`}`;
+  return (field) => refused(field, "the endpoint begins with the bucket", `Write it without: ${rest}`);
 }
 
 function hostOf(endpoint: string): string | undefined {

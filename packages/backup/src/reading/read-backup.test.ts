@@ -185,3 +185,54 @@ test("of what is compressed and is no database no more than a beginning is unpac
   assert.equal(named, "damaged");
   assert.ok(much <= snapshot.length + 2 ** 20, `${much} bytes`);
 });
+
+/** What begins as a database and goes on without end: so many bytes of nothing in a few that are stored. */
+function databaseOf(size: number): Buffer {
+  const plain = Buffer.alloc(size);
+  snapshot.subarray(0, 8_192).forEach((byte, at) => (plain[at] = byte));
+  return plain;
+}
+
+async function unpackedOf(stored: Uint8Array, found: Partial<FoundBackup> = {}, maxBytes?: number) {
+  const bucket = createTestBucket();
+  await bucket.open().put("bomb.zst", stored);
+  let most = 0;
+  const fault = await readBackup(
+    bucket.open(),
+    { object: "bomb.zst", storedSize: stored.length, signature: "none", writtenBy: "unknown", ...found },
+    { codec: backupCodec, timers, signal, ...(maxBytes === undefined ? {} : { maxBytes }) },
+    (chunk) => void (most += chunk.length),
+  ).then(
+    () => "read",
+    (thrown: unknown) => (isReadFault(thrown) ? `${thrown.kind}: ${thrown.message}` : String(thrown)),
+  );
+  return { fault, most };
+}
+
+test("of what begins as a database no more is unpacked than snapshots have, where nothing that was checked says how many bytes it has", async () => {
+  const bomb = zstdCompressSync(databaseOf(2 ** 29));
+  assert.ok(bomb.length < 2 ** 17, `${bomb.length}`);
+  const { facts } = (await stored(false)).found;
+  assert.ok(facts !== undefined);
+  for (const [what, given] of [
+    ["without a manifest", bomb],
+    ["compressed twice", zstdCompressSync(bomb)],
+  ] as const) {
+    const { fault, most } = await unpackedOf(given);
+    assert.match(
+      fault,
+      /^too-large: bomb\.zst unpacks to more than 268435456 bytes, and nothing that was checked says how many it has$/,
+      what,
+    );
+    assert.ok(most <= 2 ** 28 + 2 ** 20, `${what}: ${most} bytes`);
+  }
+  const unchecked = await unpackedOf(bomb, { signature: "unchecked", facts: { ...facts, object: "bomb.zst", size: 2 ** 29 } });
+  assert.match(unchecked.fault, /^too-large/);
+});
+
+test("a person says how much is unpacked", async () => {
+  const bomb = zstdCompressSync(databaseOf(2 ** 20));
+  assert.match((await unpackedOf(bomb, {}, 2 ** 19)).fault, /^too-large: bomb\.zst unpacks to more than 524288 bytes/);
+  assert.equal((await unpackedOf(bomb, {}, 2 ** 20)).fault, "read");
+  assert.equal((await unpackedOf(bomb)).fault, "read");
+});

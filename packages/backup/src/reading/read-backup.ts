@@ -8,6 +8,7 @@ import type { FoundBackup, ReadableStore } from "./find-backup.ts";
 import { plainBytes } from "./plain-bytes.ts";
 import { ReadFault } from "./read-fault.ts";
 import { formOf } from "./stored-form.ts";
+import { boundedCodec } from "./unpacked-bound.ts";
 
 export interface ReadOptions {
   readonly codec: BackupCodec;
@@ -15,6 +16,8 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
   /** An age identity file as a text; for what is encrypted. */
   readonly identity?: string;
+  /** Bytes that may be unpacked of a snapshot whose size no checked manifest names. Default: a hundred for each that is stored, and 256 MiB in any case. */
+  readonly maxBytes?: number;
   /** Stored bytes that were read, of {@link FoundBackup.storedSize}. */
   readonly onProgress?: (bytes: number) => void;
 }
@@ -66,8 +69,10 @@ export async function readBackup(
       throw error;
     }
   };
+  // A manifest that nobody checked names whatever its writer wants.
+  const codec = found.signature === "checked" ? options.codec : boundedCodec(options.codec, object, () => tally.size(), options.maxBytes);
   try {
-    for await (const chunk of plainBytes(stored(), object, { ...options, onLayer: (layer) => layers.push(layer) })) {
+    for await (const chunk of plainBytes(stored(), object, { ...options, codec, onLayer: (layer) => layers.push(layer) })) {
       check.write(chunk);
       if (head.length < beginningSize) head = Buffer.concat([head, chunk]).subarray(0, beginningSize);
       size += chunk.length;

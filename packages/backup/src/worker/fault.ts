@@ -38,7 +38,8 @@ const PASSING: ReadonlySet<ObjectStoreFailureKind> = new Set([
 
 const STORE_REMEDIES: Readonly<Record<ObjectStoreFailureKind, string>> = {
   unreachable: "Check the endpoint, and that the operator's namespace may reach it.",
-  tls: "Check the endpoint, or name the store's CA in caBundle.",
+  tls: "Check the endpoint and its certificate.",
+  handshake: "Check the endpoint and its port.",
   denied: "Check the keys and that they may list, read, write and remove below the prefix.",
   expired: "Renew the keys in the Secret.",
   clock: "Set the clocks of this machine and of the store.",

@@ -11,6 +11,7 @@ const STORES: Readonly<Record<ObjectStoreFailureKind, string>> = {
   unreachable:
     "Check --endpoint, or the endpoint of the object, and that this machine reaches it: a name of the cluster's own network is known only there.",
   tls: "Name the store's authority with --ca-file, or in caBundle of the object.",
+  handshake: "Correct http:// or https:// of --endpoint, or of the object, and the port.",
   denied:
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or correct the Secret of the object: the keys must be allowed to list and to read.",
   expired: "Renew the keys: AWS_SESSION_TOKEN, or the Secret of the object.",
@@ -42,6 +43,7 @@ const FAULTS: Readonly<Record<ReadFaultKind, { readonly remedy: string; readonly
   "no-identity": { remedy: "Give --identity FILE, with the age identity of one of the recipients: what age-keygen wrote." },
   "bad-identity": { remedy: "Give --identity the file of another recipient; age-keygen -y FILE prints whose it is." },
   damaged: { remedy: "Do not restore it: take another backup, and find out who writes to the store.", exitCode: DAMAGED },
+  "too-large": { remedy: "If you trust its origin, give --max-size, for example --max-size 8Gi, and have so much room." },
   foreign: {
     remedy: "Name a backup of this cluster. To look into one of another cluster give its address: its signature is not checked then.",
     exitCode: DAMAGED,

@@ -33,6 +33,14 @@ export const identityFlag: FlagSpec = {
   summary: "age identity of a recipient, as age-keygen writes it; - is standard input",
 };
 
+export const maxSizeFlag: FlagSpec = {
+  name: "max-size",
+  kind: "string",
+  value: "size",
+  summary:
+    "bytes that may be unpacked of a snapshot whose size no checked manifest names, such as 8Gi; default is a hundred times what is stored, at least 256Mi",
+};
+
 /** @throws CliError for an authority that cannot be read */
 export function bucketOfFlags(bucket: string, flags: FlagValues, environment: NodeJS.ProcessEnv): S3Place {
   const variable = (...names: readonly string[]): string | undefined =>

@@ -1,4 +1,4 @@
-import { identityFlag, storeFlags } from "../backups/store-flags.ts";
+import { identityFlag, maxSizeFlag, storeFlags } from "../backups/store-flags.ts";
 import type { CommandSpec } from "../command.ts";
 import { forceFlag } from "./shared-flags.ts";
 
@@ -19,6 +19,7 @@ export const backupGetCommand: CommandSpec = {
     },
     ...storeFlags,
     identityFlag,
+    maxSizeFlag,
     {
       name: "keys",
       kind: "string",

@@ -1,4 +1,4 @@
-import { identityFlag, storeFlags } from "../backups/store-flags.ts";
+import { identityFlag, maxSizeFlag, storeFlags } from "../backups/store-flags.ts";
 import type { CommandSpec } from "../command.ts";
 
 export const backupInspectCommand: CommandSpec = {
@@ -10,6 +10,7 @@ export const backupInspectCommand: CommandSpec = {
   flags: [
     ...storeFlags,
     identityFlag,
+    maxSizeFlag,
     {
       name: "scratch-directory",
       kind: "string",

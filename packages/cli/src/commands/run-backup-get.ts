@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { backupCodec } from "@talos-operator/backup/adapters";
 import { readClusterKeys } from "@talos-operator/backup/reading";
 import type { FoundBackup, ReadBackup } from "@talos-operator/backup/reading";
-import { found, identityOf, readAll } from "../backups/asked-bytes.ts";
+import { found, identityOf, maxBytesOf, readAll } from "../backups/asked-bytes.ts";
 import { explained } from "../backups/explained.ts";
 import { withBackup, type OpenBackup } from "../backups/open-asked.ts";
 import { createProgress, type Progress } from "../backups/progress.ts";
@@ -65,7 +65,7 @@ async function get(open: OpenBackup, getting: Getting): Promise<void> {
 async function write(open: OpenBackup, backup: FoundBackup, identity: string | undefined, getting: Getting): Promise<ReadBackup> {
   const { flags, context, output, progress } = getting;
   const { signal, stdout } = context;
-  const options = { signal, identity, progress };
+  const options = { signal, identity, maxBytes: maxBytesOf(getting.flags), progress };
   if (output === "-")
     return readAll(open, backup, options, async (chunk) => {
       if (!stdout.write(chunk)) await once(stdout, "drain", { signal });

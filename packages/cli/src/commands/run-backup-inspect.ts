@@ -4,7 +4,7 @@ import type { TrailerFault } from "@talos-operator/etcd-snapshot";
 import { openSnapshotFile } from "@talos-operator/etcd-snapshot/files";
 import type { SnapshotFile } from "@talos-operator/etcd-snapshot/files";
 import { askedBackup } from "../backups/asked-backup.ts";
-import { found, identityOf, readAll } from "../backups/asked-bytes.ts";
+import { found, identityOf, maxBytesOf, readAll } from "../backups/asked-bytes.ts";
 import { DAMAGED, explained } from "../backups/explained.ts";
 import { inspectionText } from "../backups/inspection-text.ts";
 import type { Inspection } from "../backups/inspection.ts";
@@ -60,6 +60,7 @@ function inspectPlain(file: string): Inspection | undefined {
 
 async function inspectStored(asked: string, open: OpenBackup, flags: FlagValues, { signal, stderr }: CommandContext): Promise<Inspection> {
   const identity = identityOf(flags);
+  const maxBytes = maxBytesOf(flags);
   const progress = createProgress(stderr);
   try {
     progress.doing(`asking ${open.store.place}`);
@@ -69,7 +70,7 @@ async function inspectStored(asked: string, open: OpenBackup, flags: FlagValues,
       const { size, sha256, hasTrailer, storedSize, storedSha256, layers } = await readAll(
         open,
         backup,
-        { signal, identity, progress },
+        { signal, identity, maxBytes, progress },
         (chunk) => scratch.write(chunk),
       );
       const contents = readSnapshot(scratch.source());

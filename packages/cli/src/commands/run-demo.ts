@@ -72,6 +72,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
     compositions: asked.compositions,
     upgradeWithinMs: DEMO_UPGRADE_MS,
     backups: openLocalBackups(flags, {
+      settings: asked.compositions,
       runs: folder.file("backup-runs"),
       directory: folder.file("backups"),
       insecureHosts: storage === undefined ? [] : [storage.host],
@@ -142,7 +143,7 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
 
 /** What the command line and the environment ask for. @throws CliError */
 function readAsked(flags: FlagValues, context: CommandContext) {
-  const compositions = readSettings({}, process.env).values;
+  const compositions = readSettings(flags, process.env).values;
   const listen = readListen(flags, context);
   const brokenVersion = brokenVersionOf(givenString(flags, "broken-version"));
   const etcdTrouble = etcdTroubleOf(givenString(flags, "etcd-trouble"));

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import { commaSeparated } from "../comma-separated.ts";
 import { booleanFlag, givenString, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
+import { backupBounds, type BackupSettings } from "../process/backup-bounds.ts";
 import { compositionOptions, filesOf } from "../process/composition-settings.ts";
 import { openLocalAddons } from "../process/local-addons.ts";
 import { openLocalBackups } from "../process/local-backups.ts";
@@ -20,7 +21,6 @@ import { startProbes } from "../process/probes.ts";
 import { openTracing } from "../process/tracing.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 import type { AddonJobSettings } from "../settings/addon-job.ts";
-import type { BackupJobSettings } from "../settings/backup-job.ts";
 import { readSettings } from "../settings/read-settings.ts";
 import type { Settings } from "../settings/read-settings.ts";
 
@@ -81,16 +81,17 @@ function inFolderOfRuns<Dependencies>(open: (runs: string) => Opened<Dependencie
 /** Jobs where BACKUP_JOB says what they are made of; child processes on a machine that is no pod; else none, and backups say so. */
 function openBackups(
   flags: FlagValues,
-  job: BackupJobSettings | undefined,
+  settings: BackupSettings & Pick<Settings["values"], "backupJob">,
   { kube, namespace, isLocal, log }: Surroundings,
 ): Opened<BackupDependencies> {
-  if (job === undefined && isLocal) return inFolderOfRuns((runs) => openLocalBackups(flags, { runs, log }));
+  const { backupJob: job } = settings;
+  if (job === undefined && isLocal) return inFolderOfRuns((runs) => openLocalBackups(flags, { settings, runs, log }));
   const backupDirectory = givenString(flags, "backup-directory");
   const folder = backupDirectory === undefined ? {} : { backupDirectory };
   const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom });
   return {
     dependencies: {
-      allowInsecureObjectStorage: booleanFlag(flags, "allow-insecure-object-storage"),
+      ...backupBounds(flags, settings),
       ...folder,
       ...(job === undefined ? {} : { runner: createBackupJobRunner({ client, namespace, settings: job, ...folder }) }),
     },
@@ -107,7 +108,10 @@ function openAddons(
   if (job === undefined && isLocal) return inFolderOfRuns((runs) => openLocalAddons(flags, { runs, log }));
   const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom });
   return {
-    dependencies: job === undefined ? { helm: noWorkersForHelm } : { runner: createAddonJobRunner({ client, namespace, settings: job }) },
+    dependencies: {
+      allowUnchecked: booleanFlag(flags, "allow-insecure-chart-repositories"),
+      ...(job === undefined ? { helm: noWorkersForHelm } : { runner: createAddonJobRunner({ client, namespace, settings: job }) }),
+    },
     close: () => Promise.resolve(),
   };
 }
@@ -126,7 +130,7 @@ export async function runManager(flags: FlagValues, context: CommandContext): Pr
   const kube = measuredTransport(createHttpsTransport(config), metrics, new URL(config.server).host);
   const keys = createX509Keys({ rsaPoolSize: numberFlag(flags, "rsa-pool") ?? 0 });
   const surroundings = { kube, namespace, isLocal: path !== undefined, log };
-  const backups = openBackups(flags, settings.values.backupJob, surroundings);
+  const backups = openBackups(flags, settings.values, surroundings);
   const addons = openAddons(flags, settings.values.addonJob, surroundings);
   // A key takes about a second of processor time: made before the first cluster asks.
   keys.warm();

@@ -49,7 +49,12 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     keys: createX509Keys({ rsaPoolSize: 1 }),
     log,
     compositions: settings.values,
-    backups: openLocalBackups(flags, { runs: folder.file("backup-runs"), directory: folder.file("backups"), log }),
+    backups: openLocalBackups(flags, {
+      settings: settings.values,
+      runs: folder.file("backup-runs"),
+      directory: folder.file("backups"),
+      log,
+    }),
     addons: openLocalAddons(flags, { runs: folder.file("addon-runs"), log }),
     tracing,
   });

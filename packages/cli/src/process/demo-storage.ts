@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { labels } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Logger } from "@talos-operator/ports";
 import { SimulatorError } from "@talos-operator/simulator";
@@ -47,7 +48,8 @@ export async function openDemoStorage({ folder, port, log, onMissing }: DemoStor
         // The endpoint for EtcdBackups, which have no field for it.
         const texts = { ...keys, endpoint: served.endpoint };
         const data = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]));
-        const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: SECRET, namespace: "default" }, type: "Opaque", data };
+        const metadata = { name: SECRET, namespace: "default", labels: { [labels.backupStore]: "true" } };
+        const secret = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data };
         await applyObject(client, secret, "talos-operator-demo");
       },
       close: () => served.close(),

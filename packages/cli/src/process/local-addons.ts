@@ -3,7 +3,7 @@ import { systemClock } from "@talos-operator/adapters";
 import type { AddonResult, AddonSecrets, AddonTask } from "@talos-operator/helm";
 import { addonWorkers, type AddonDependencies } from "@talos-operator/operator";
 import type { Logger } from "@talos-operator/ports";
-import { givenString, type FlagValues } from "../command.ts";
+import { booleanFlag, givenString, type FlagValues } from "../command.ts";
 import { createHelmPresence } from "./helm-presence.ts";
 import { createWorkerChildRunner } from "./worker-child-runner.ts";
 
@@ -32,7 +32,11 @@ export function openLocalAddons(flags: FlagValues, { runs, log }: LocalAddonOpti
     log,
   });
   return {
-    dependencies: { runner, helm: createHelmPresence({ binary, path: process.env["PATH"] ?? "", clock: systemClock }) },
+    dependencies: {
+      runner,
+      allowUnchecked: booleanFlag(flags, "allow-insecure-chart-repositories"),
+      helm: createHelmPresence({ binary, path: process.env["PATH"] ?? "", clock: systemClock }),
+    },
     close: () => runner.close(),
   };
 }

@@ -2,8 +2,9 @@ import { resolve } from "node:path";
 import { backupWorkers, type BackupDependencies } from "@talos-operator/operator";
 import type { BackupTask, TaskResult, TaskSecrets } from "@talos-operator/backup";
 import type { Logger } from "@talos-operator/ports";
-import { booleanFlag, givenString, type FlagValues } from "../command.ts";
+import { givenString, type FlagValues } from "../command.ts";
 import { makeFolder } from "../files/make-folder.ts";
+import { backupBounds, type BackupSettings } from "./backup-bounds.ts";
 import { createWorkerChildRunner } from "./worker-child-runner.ts";
 
 /** Backups that child processes of this one take. */
@@ -14,6 +15,7 @@ export interface LocalBackups {
 }
 
 export interface LocalBackupOptions {
+  readonly settings: BackupSettings;
   /** Where runs are kept, its owner's alone. */
   readonly runs: string;
   /** Where backups in directories go when no `--backup-directory` is given; absent: nowhere. */
@@ -23,7 +25,7 @@ export interface LocalBackupOptions {
   readonly log: Logger;
 }
 
-export function openLocalBackups(flags: FlagValues, { runs, directory, insecureHosts, log }: LocalBackupOptions): LocalBackups {
+export function openLocalBackups(flags: FlagValues, { settings, runs, directory, insecureHosts, log }: LocalBackupOptions): LocalBackups {
   const given = givenString(flags, "backup-directory") ?? directory;
   const backupDirectory = given === undefined ? undefined : resolve(given);
   if (backupDirectory !== undefined) makeFolder(backupDirectory, 0o700);
@@ -39,7 +41,7 @@ export function openLocalBackups(flags: FlagValues, { runs, directory, insecureH
   return {
     dependencies: {
       runner,
-      allowInsecureObjectStorage: booleanFlag(flags, "allow-insecure-object-storage"),
+      ...backupBounds(flags, settings),
       ...(insecureHosts === undefined ? {} : { insecureHosts }),
       ...folder,
     },

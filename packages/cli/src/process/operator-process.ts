@@ -64,6 +64,12 @@ export function startOperator({
     talos: tracing?.traceCalls(dialer) ?? dialer,
     workloads: createHttpsWorkloadDialer(),
   };
+  const { endpoints, identityNamespaces, requireStoreLabel = false } = backups;
+  // What is open by default is named: who starts it can see what a right on backups is worth.
+  log.info(
+    { endpoints: endpoints ?? "*", identityNamespaces: identityNamespaces ?? "*", requireStoreLabel },
+    "Backups may use these endpoints, and the cloud identity of the Jobs for these namespaces",
+  );
   const stopping = new AbortController();
   const operator = createOperator({
     kube: tracing?.traceRequests(kube) ?? kube,

@@ -1,7 +1,12 @@
 import type { FlagSpec } from "../command.ts";
 
-/** Of commands that start Helm themselves. */
+/** Of commands that install addons. */
 export const addonFlags: readonly FlagSpec[] = [
+  {
+    name: "allow-insecure-chart-repositories",
+    kind: "boolean",
+    summary: "let addons leave the certificate of their chart repository unchecked: who is on the way chooses what is installed",
+  },
   {
     name: "helm",
     kind: "string",

@@ -6,9 +6,34 @@ const insecureFlag: FlagSpec = {
   summary: "let backups go to http endpoints and to such whose certificate is not checked: who is on the way reads them",
 };
 
+/** What of Secrets, of the network and of the cloud backups may use. */
+const boundFlags: readonly FlagSpec[] = [
+  {
+    name: "require-backup-store-label",
+    kind: "boolean",
+    summary:
+      "read keys of stores only from Secrets with the label talos-operator.dev/backup-store=true; default is REQUIRE_BACKUP_STORE_LABEL, else false",
+  },
+  {
+    name: "backup-endpoints",
+    kind: "string",
+    value: "list",
+    summary:
+      "comma-separated URLs that backups may go to, each with what is below its path; aws means stores without an endpoint; default is BACKUP_ENDPOINTS, else every one",
+  },
+  {
+    name: "backup-identity-namespaces",
+    kind: "string",
+    value: "list",
+    summary:
+      "comma-separated namespaces whose backups may use the cloud identity of the Jobs, which a store without keys takes; default is BACKUP_IDENTITY_NAMESPACES, else all",
+  },
+];
+
 /** What backups may do, of the manager. */
 export const backupFlags: readonly FlagSpec[] = [
   insecureFlag,
+  ...boundFlags,
   {
     name: "backup-directory",
     kind: "string",
@@ -20,6 +45,7 @@ export const backupFlags: readonly FlagSpec[] = [
 /** The same, of commands that keep everything in a data folder. */
 export const localBackupFlags: readonly FlagSpec[] = [
   insecureFlag,
+  ...boundFlags,
   {
     name: "backup-directory",
     kind: "string",

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { environmentReference } from "./reference.ts";
 import { tracesUrl } from "../process/tracing.ts";
+import { CliError } from "../cli-error.ts";
 import { readSettings } from "./read-settings.ts";
 import { foreignVariables, variables } from "./variables.ts";
 
@@ -27,6 +28,9 @@ describe("settings", () => {
         endpointMode: "networkconfiguration",
         customEndpoint: "",
         machineRefNamespaces: undefined,
+        requireBackupStoreLabel: false,
+        backupEndpoints: undefined,
+        backupIdentityNamespaces: undefined,
         metricsObjects: 1_000,
         podName: "",
         podNamespace: "",
@@ -47,6 +51,24 @@ describe("settings", () => {
     assert.equal(readSettings({ "zap-log-level": "panic", "log-level": "warn" }, env).values.logLevel, "warn");
     assert.equal(readSettings({ "metrics-bind-address": "0" }, env).values.metricsAddress, "0");
     assert.equal(readSettings({ "zap-encoder": "console" }, {}).values.logJson, false);
+  });
+
+  it("bound what backups may use", () => {
+    const { values } = readSettings(
+      { "require-backup-store-label": true, "backup-endpoints": "aws, https://s3.example.org/team" },
+      { BACKUP_ENDPOINTS: "*", BACKUP_IDENTITY_NAMESPACES: "" },
+    );
+    const { requireBackupStoreLabel, backupEndpoints, backupIdentityNamespaces } = values;
+    assert.deepEqual(
+      [requireBackupStoreLabel, backupEndpoints, backupIdentityNamespaces],
+      [true, ["aws", "https://s3.example.org/team"], []],
+    );
+    for (const wrong of ["s3.example.org", "ftp://s3.example.org", "https://me:hunter2@s3.example.org", "*,aws"])
+      assert.throws(
+        () => readSettings({ "backup-endpoints": wrong }, {}),
+        (thrown) => thrown instanceof CliError && thrown.exitCode === 2,
+        wrong,
+      );
   });
 
   it("of a development process are for people, unless they are set", () => {

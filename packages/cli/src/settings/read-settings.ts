@@ -25,6 +25,9 @@ const flagsOf: Partial<Record<Names, readonly { readonly flag: string; readonly 
   metricsAddress: [{ flag: "metrics-bind-address" }],
   healthAddress: [{ flag: "health-probe-bind-address" }],
   machineRefNamespaces: [{ flag: "machine-ref-namespaces" }],
+  requireBackupStoreLabel: [{ flag: "require-backup-store-label" }],
+  backupEndpoints: [{ flag: "backup-endpoints" }],
+  backupIdentityNamespaces: [{ flag: "backup-identity-namespaces" }],
   otlpEndpoint: [{ flag: "otlp-endpoint" }],
 };
 

@@ -1,4 +1,4 @@
-import { isDnsLabel, parseEndpoint } from "@talos-operator/api";
+import { AWS_ENDPOINT, isDnsLabel, parseEndpoint } from "@talos-operator/api";
 
 /** Makes a value of a text, or says what is wrong with it. */
 export type Reader<T> = (text: string) => { readonly value: T } | { readonly problem: string };
@@ -61,6 +61,22 @@ export const readHosts: Reader<string> = (text) => {
       };
   }
   return { value: text };
+};
+
+/** Endpoints of stores separated by commas: URLs without anything but a path, and `aws`; `*` is every one, empty is none. */
+export const readStoreEndpoints: Reader<readonly string[] | undefined> = (text) => {
+  const endpoints = text.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
+  if (endpoints.includes("*"))
+    return endpoints.length === 1 ? { value: undefined } : { problem: "holds * beside endpoints; * is every endpoint" };
+  const isGood = (one: string): boolean => {
+    const url = URL.parse(one);
+    const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+    return one === AWS_ENDPOINT || (isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === "");
+  };
+  // What stands before an @ may be a password.
+  return endpoints.every(isGood)
+    ? { value: endpoints }
+    : { problem: 'holds what is no endpoint such as "https://s3.example.org"; "aws" is that of AWS' };
 };
 
 /** Namespaces separated by commas; `*` is all of them, empty is none. */

@@ -9,6 +9,7 @@ import {
   readHosts,
   readNamespaces,
   readOneOf,
+  readStoreEndpoints,
   readText,
   readVersion,
   type Reader,
@@ -76,6 +77,24 @@ export const variables = {
     "*",
     readNamespaces,
     "comma-separated namespaces that machineRef may lead to beside that of the object that refers; *: all; empty: none",
+  ),
+  requireBackupStoreLabel: variable(
+    "REQUIRE_BACKUP_STORE_LABEL",
+    "false",
+    readBoolean,
+    "true: backups read keys of stores only from Secrets with the label talos-operator.dev/backup-store=true",
+  ),
+  backupEndpoints: variable(
+    "BACKUP_ENDPOINTS",
+    "*",
+    readStoreEndpoints,
+    "comma-separated URLs that backups may go to, each with what is below its path; aws: stores without an endpoint; *: every one; empty: none",
+  ),
+  backupIdentityNamespaces: variable(
+    "BACKUP_IDENTITY_NAMESPACES",
+    "*",
+    readNamespaces,
+    "comma-separated namespaces whose backups may use the cloud identity of the Jobs, which a store without keys takes; *: all; empty: none",
   ),
   metricsObjects: variable(
     "METRICS_OBJECTS",

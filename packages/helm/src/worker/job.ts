@@ -2,6 +2,7 @@ import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { HelmSecrets } from "../task/task.ts";
 import { faultOf } from "./classify.ts";
 import type { HelmCall, HelmEnd, WorkerDeps } from "./deps.ts";
+import { escapedForms } from "./escaped-forms.ts";
 import { WorkerFault } from "./fault.ts";
 import { textsOf } from "./texts-of-values.ts";
 import type { HelmMajor } from "./flags.ts";
@@ -67,11 +68,10 @@ export class Job {
   /** The failure that an end stands for. */
   faultOf(end: HelmEnd, where: "cluster" | "repository"): WorkerFault {
     const { repository } = this.secrets;
-    return faultOf(
-      end,
-      where,
-      [repository?.password, repository?.username, repository?.key, ...textsOf(this.secrets.values)].filter((one) => one !== undefined),
-    );
+    const login = [repository?.password, repository?.username, repository?.key].filter((one) => one !== undefined);
+    // A long form before a short one that it holds.
+    const forms = login.flatMap(escapedForms).toSorted((a, b) => b.length - a.length);
+    return faultOf(end, where, [...forms, ...textsOf(this.secrets.values)]);
   }
 
   #demand(end: HelmEnd, where: "cluster" | "repository"): HelmEnd {

@@ -31,6 +31,24 @@ describe("texts of values", () => {
       assert.match(fault.message, /(cannot read|base64)/);
     });
 
+  const HARD = `p<a>&"s s/w:o'rd+=é?`;
+  for (const [how, said] of [
+    ["as JSON", String.raw`p<a>&\"s s/w:o'rd+=é?`],
+    ["as JSON that is kept out of HTML", String.raw`p\u003ca\u003e\u0026\"s s/w:o'rd+=é?`],
+    ["as HTML", "p&lt;a&gt;&amp;&#34;s s/w:o&#39;rd+=é?"],
+    ["as a query", "p%3Ca%3E%26%22s+s%2Fw%3Ao%27rd%2B%3D%C3%A9%3F"],
+    ["as a part of a path", "p%3Ca%3E&%22s%20s%2Fw:o%27rd+=%C3%A9%3F"],
+    ["as a login", "p%3Ca%3E&%22s%20s%2Fw%3Ao%27rd+=%C3%A9%3F"],
+    ["as a path", "p%3Ca%3E&%22s%20s/w:o%27rd+=%C3%A9%3F"],
+    ["as what a client of another language sends", "p%3Ca%3E%26%22s%20s%2Fw%3Ao%27rd%2B%3D%C3%A9%3F"],
+    ["in base64", Buffer.from(HARD).toString("base64")],
+  ] as const)
+    test(`do not appear ${how}`, () => {
+      const stderr = `Error: cannot read ${said} of it`;
+      const fault = faultOf({ kind: "exited", code: 1, stdout: "", stderr }, "cluster", textsOf([JSON.stringify({ key: HARD })]));
+      assert.equal(fault.message, "Helm failed: cannot read … of it.");
+    });
+
   test("do not appear in what a template says of them", () => {
     const stderr = "Error: UPGRADE FAILED: execution error at (web/templates/a.yaml:3:4): password hunter2-long is too short\n";
     const fault = faultOf({ kind: "exited", code: 1, stdout: "", stderr }, "cluster", textsOf(["password: hunter2-long"]));

@@ -1,4 +1,5 @@
 import { loadAll } from "js-yaml";
+import { escapedForms } from "./escaped-forms.ts";
 
 /** Shorter texts are words of any message, and no secrets worth the name. Characters. */
 const SHORTEST = 6;
@@ -23,10 +24,10 @@ export function textsOf(values: readonly string[], shortest = SHORTEST): readonl
   return [...texts].toSorted((a, b) => b.length - a.length);
 }
 
-/** As an error may quote it: whole, by its lines, as Go and JSON escape it, and as a Secret has it. */
+/** As an error may quote it: whole, by its lines, and as Go escapes either. */
 function formsOf(text: string): readonly string[] {
   const lines = text.includes("\n") ? text.split(/\r?\n/) : [];
-  return [text, ...lines].flatMap((one) => [one, JSON.stringify(one).slice(1, -1), Buffer.from(one).toString("base64")]);
+  return [text, ...lines].flatMap(escapedForms);
 }
 
 function documentsOf(text: string): unknown {

@@ -41,6 +41,15 @@ for (const [what, over, fields] of cases) test(`a release with ${what}`, () => a
 
 test("http is taken where the operator allows it", () => assert.deepEqual(fieldsOf({ repoURL: "http://127.0.0.1:9444" }, true), []));
 
+test("a certificate that is not to be checked is taken where the operator allows it alone", () => {
+  const unchecked = { tlsConfig: { insecureSkipTLSVerify: true } };
+  assert.deepEqual(fieldsOf(unchecked), ["tlsConfig.insecureSkipTLSVerify"]);
+  const release = { metadata: { name: "demo" }, spec: { clusterRef: { name: "demo" }, helmSpec: { ...good, ...unchecked } } };
+  assert.deepEqual(validateRelease(release, { allowUnchecked: true }), []);
+  const [finding] = validateRelease(release);
+  assert.match(finding?.remedy ?? "", /tlsConfig\.caSecret, or start the operator with --allow-insecure-chart-repositories$/);
+});
+
 test("a refusal quotes nothing of a password", () => {
   const [finding] = validateRelease({
     metadata: { name: "demo", namespace: "team" },

@@ -1,5 +1,5 @@
 import { oneOfBoth } from "@talos-operator/api";
-import type { Finding, TalosClusterAddonRelease } from "@talos-operator/api";
+import type { Finding, HelmSpec, TalosClusterAddonRelease } from "@talos-operator/api";
 import { driftIntervalMs } from "./drift-interval.ts";
 import { goDurationMs } from "./helm-options.ts";
 import { validateAfterManifests, validateManifests } from "./validate-manifests.ts";
@@ -9,6 +9,8 @@ import { LONGEST_VALUES } from "./values-template.ts";
 export interface ReleaseLimits {
   /** Repositories by http. Default: false. */
   readonly allowPlainText?: boolean;
+  /** `--allow-insecure-chart-repositories`: certificates that nobody checks. Default: false. */
+  readonly allowUnchecked?: boolean;
 }
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -22,12 +24,12 @@ const CHART_VERSION = /^[\w.+*^~<>=|, -]{1,100}$/;
 /** What is wrong with the spec of a release beyond its schema. Names alone: no part of a value is in it. Pure. */
 export function validateRelease(
   { metadata, spec, status }: Pick<TalosClusterAddonRelease, "metadata" | "spec" | "status">,
-  { allowPlainText = false }: ReleaseLimits = {},
+  { allowPlainText = false, allowUnchecked = false }: ReleaseLimits = {},
 ): readonly Finding[] {
   const { helmSpec, manifests } = spec;
   if ((helmSpec === undefined) === (manifests === undefined)) return [oneOfBoth(helmSpec !== undefined)];
   if (manifests !== undefined) return validateManifests(manifests, status);
-  const findings: Finding[] = [...validateAfterManifests(status)];
+  const findings: Finding[] = [...validateAfterManifests(status), ...uncheckedFindings(helmSpec, allowUnchecked)];
   const refuse = (field: string, message: string, remedy: string): void =>
     void findings.push({ field, message, remedy, reason: "SpecRefused" });
   if (helmSpec === undefined) return findings;
@@ -93,4 +95,16 @@ export function validateRelease(
         "Make the Secret there, and leave the namespace out",
       );
   return findings;
+}
+
+function uncheckedFindings(helmSpec: HelmSpec | undefined, allowUnchecked: boolean): readonly Finding[] {
+  if (helmSpec?.tlsConfig?.insecureSkipTLSVerify !== true || allowUnchecked) return [];
+  return [
+    {
+      field: "spec.helmSpec.tlsConfig.insecureSkipTLSVerify",
+      message: "an attacker on the network path could replace the chart",
+      remedy: "Give the repository's authority in tlsConfig.caSecret, or start the operator with --allow-insecure-chart-repositories",
+      reason: "SpecRefused",
+    },
+  ];
 }

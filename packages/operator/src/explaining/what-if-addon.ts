@@ -107,7 +107,8 @@ async function foreseen(
 ): Promise<Omit<WhatIfAddon, "release">> {
   const { metadata, spec, status } = release;
   const namespace = metadata.namespace ?? "default";
-  const [problem] = validateRelease(release, { allowPlainText });
+  // Whether the operator may skip a check is not for this process to say.
+  const [problem] = validateRelease(release, { allowPlainText, allowUnchecked: true });
   if (problem !== undefined) return only(`${problem.field}: ${problem.message} ${problem.remedy}`);
   if (spec.helmSpec === undefined) return only("No plan is made of spec.manifests: kubectl diff shows what they change.");
   const found = <T extends KubeObject>(objects: readonly T[]) => ({

@@ -90,7 +90,7 @@ export const keepKeys: Rule = {
       return lost(
         seen,
         "BundleOfAnother",
-        `The Secret ${secret} holds the keys of the cluster ${keysElsewhere.value}, and two clusters never share them. Delete that Secret (take its finalizer off), and this cluster gets its own; if this cluster takes the place of that one, delete that ClusterRecord first.`,
+        `The Secret ${secret} holds the keys of ${keysElsewhere.value}, and two clusters never share them. Delete that Secret (take its finalizer off), and this cluster gets its own; if this cluster takes the place of that one, delete that ClusterRecord first.`,
       );
     const sign = signOfEarlierLife(seen);
     // A worker with these keys is not enough: where no control plane is known that has etcd, those that are new would found it again.

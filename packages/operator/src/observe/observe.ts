@@ -288,8 +288,8 @@ function siblingAddresses(worker: TalosWorker, cached: Cached): ReturnType<typeo
 }
 
 /** Where other, older clusters have machines of which we list one. */
-function placesElsewhere({ otherPools, otherMachines }: Cached): readonly MachineAddress[] {
-  return [...otherPools.flatMap((pool) => addressesElsewhere(pool)), ...otherMachines];
+function placesElsewhere({ controlPlane, otherPools, otherMachines }: Cached): readonly MachineAddress[] {
+  return [...otherPools.flatMap((pool) => addressesElsewhere(pool, controlPlane?.metadata.namespace)), ...otherMachines];
 }
 
 /** Read live: a wipe in a namespace that goes away needs a person's word. `undefined` when nobody could say. */

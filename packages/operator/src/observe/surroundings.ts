@@ -7,7 +7,7 @@ import type { TalosCaches } from "../controllers/shared/controller-ports.ts";
 import { isOlder } from "../controllers/shared/is-older.ts";
 import { effectiveMode, isTakenOver } from "../controllers/shared/mode.ts";
 import type { Pauses } from "./pauses.ts";
-import { canonicalAddressesOf, endpointPlaces, fullName } from "../spec/places.ts";
+import { canonicalAddressesOf, endpointPlaces, isIn, nameFor } from "../spec/places.ts";
 
 /** The objects around a control plane, as the caches show them now. */
 export class Surroundings {
@@ -61,8 +61,10 @@ export class Surroundings {
   otherMachines(own: TalosControlPlane, workersOfIt: readonly TalosWorker[]): readonly MachineAddress[] {
     const addresses = new Set([own, ...workersOfIt].flatMap((pool) => canonicalAddressesOf(pool)));
     return [...addresses].flatMap((address) => {
-      const machine = this.#poolsElsewhere(own, address).length > 0 ? undefined : this.machineElsewhere(own, address);
-      return machine === undefined ? [] : [{ object: machine, field: "spec.endpoint", address }];
+      const machine = this.#poolsElsewhere(own, address).length > 0 ? undefined : this.#machineThere(own, address);
+      if (machine === undefined) return [];
+      const { namespace } = own.metadata;
+      return [{ object: nameFor(namespace, machine), field: isIn(namespace, machine) ? "spec.endpoint" : "", address }];
     });
   }
 
@@ -74,12 +76,12 @@ export class Surroundings {
     const host = endpointHost(own.spec?.endpoint ?? "");
     if (host === undefined || host === "") return undefined;
     const [pool] = this.#poolsElsewhere(own, canonicalAddress(host));
-    const machine = pool === undefined ? this.machineElsewhere(own, host) : fullName(pool);
+    const machine = pool === undefined ? this.machineElsewhere(own, host) : nameFor(own.metadata.namespace, pool);
     if (machine !== undefined) return `the address of a machine of another cluster, ${machine}`;
     const same = endpointPlaces(own)
       .flatMap((place) => this.#caches.controlPlanes.store.byIndex("endpoint", place))
       .find((other) => isOtherAndOlder(other, own));
-    return same === undefined ? undefined : `the endpoint of another cluster, ${fullName(same)}`;
+    return same === undefined ? undefined : `the endpoint of another cluster, ${nameFor(own.metadata.namespace, same)}`;
   }
 
   #poolsElsewhere(own: TalosControlPlane, address: string): readonly (TalosControlPlane | TalosWorker)[] {
@@ -92,13 +94,17 @@ export class Surroundings {
     ];
   }
 
-  /** The TalosMachine of an older cluster at this address. */
+  /** The TalosMachine of an older cluster at this address, as messages of this one may name it. */
   machineElsewhere(own: TalosControlPlane, address: string): string | undefined {
+    const there = this.#machineThere(own, address);
+    return there === undefined ? undefined : nameFor(own.metadata.namespace, there);
+  }
+
+  #machineThere(own: TalosControlPlane, address: string): TalosMachine | undefined {
     const { controlPlanes, machines } = this.#caches;
-    const there = machines.store
+    return machines.store
       .byIndex("endpoint", canonicalAddress(address))
       .find((machine) => this.clusterOf(machine).some((cluster) => isOtherAndOlder(controlPlanes.store.get(cluster), own)));
-    return there === undefined ? undefined : fullName(there);
   }
 
   /** The TalosMachine of this name that is not this cluster's. */

@@ -5,7 +5,7 @@ import { codeOf } from "../observe/fresh-copies.ts";
 import type { Seen } from "../model/observation.ts";
 
 /**
- * Another cluster whose record has these keys, in any namespace, as `namespace/name`: two clusters never share them.
+ * Another cluster whose record has these keys, in any namespace, as messages of this one may name it: two clusters never share them.
  *
  * @param notAfter only one that was there by then, as Kubernetes writes times; absent = whenever
  */
@@ -22,5 +22,8 @@ export async function whoElseHasKeys(clusterId: string, own: ObjectKey, client: 
       spec.clusterId === clusterId &&
       (notAfter === undefined || (metadata.creationTimestamp ?? "") <= notAfter),
   );
-  return other === undefined ? { kind: "absent" } : { kind: "present", value: `${other.metadata.namespace ?? ""}/${other.metadata.name}` };
+  if (other === undefined) return { kind: "absent" };
+  const { namespace = "", name } = other.metadata;
+  // Readers of this namespace may have no right to read others.
+  return { kind: "present", value: namespace === own.namespace ? `the cluster ${namespace}/${name}` : "a cluster in another namespace" };
 }

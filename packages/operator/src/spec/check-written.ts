@@ -131,7 +131,7 @@ async function problemOfShared(base: ConfigBase, { controlPlane, record }: Clust
     };
   return {
     field: "spec.configRef",
-    message: `${base.source} holds the keys of the cluster ${other.value}`,
+    message: `${base.source} holds the keys of ${other.value}`,
     remedy: "Take the keys out of it, and this cluster gets its own",
     reason: "ClusterMismatch",
   };

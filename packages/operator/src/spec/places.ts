@@ -6,9 +6,21 @@ export function addressesOf(pool: TalosControlPlane | TalosWorker): readonly Mac
   return pool.spec === undefined ? [] : machineAddresses(pool.spec, `${pool.kind}/${pool.metadata.name}`);
 }
 
-/** The same of a pool of another cluster, which may be in another namespace. */
-export function addressesElsewhere(pool: TalosControlPlane | TalosWorker): readonly MachineAddress[] {
-  return pool.spec === undefined ? [] : machineAddresses(pool.spec, fullName(pool));
+/** The same of a pool of another cluster, as messages of `namespace` may have them: of a pool of another namespace nothing is named but its kind. */
+export function addressesElsewhere(pool: TalosControlPlane | TalosWorker, namespace: string | undefined): readonly MachineAddress[] {
+  if (pool.spec === undefined) return [];
+  const addresses = machineAddresses(pool.spec, nameFor(namespace, pool));
+  return isIn(namespace, pool) ? addresses : addresses.map((one) => ({ ...one, field: "" }));
+}
+
+/** How messages of `namespace` name an object: its readers may have no right to read other namespaces. */
+export function nameFor(namespace: string | undefined, object: TalosControlPlane | TalosWorker | TalosMachine): string {
+  return isIn(namespace, object) ? fullName(object) : `a ${object.kind} in another namespace`;
+}
+
+/** Whether an object is in the namespace whose messages are written. */
+export function isIn(namespace: string | undefined, { metadata }: TalosControlPlane | TalosWorker | TalosMachine): boolean {
+  return (metadata.namespace ?? "") === (namespace ?? "");
 }
 
 /** `TalosWorker namespace/name`, for messages. */

@@ -270,6 +270,11 @@ export const s3Cases: readonly S3Case[] = [
     { method: "DELETE", path: "/not-there/x" },
     { method: "POST", path: "/not-there/x", query: { uploads: "" } },
   ),
+  named("a list of what is an object", { method: "GET", path: o("a"), query: { "list-type": "2", prefix: "a/" } }, put("a"), {
+    method: "GET",
+    path: o("a"),
+    query: { "list-type": "2", prefix: "a/" },
+  }),
   named(
     "what is not provided",
     ...["acl", "tagging", "policy", "lifecycle", "object-lock", "versions"].map((name): S3Step => ({

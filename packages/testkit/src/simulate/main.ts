@@ -18,7 +18,7 @@ const HELP = `npm run simulate -- [--seed S] [--runs N] [--workload NAME|list|al
 
 --crash-plans runs every effect with every crash once instead of N runs by chance; of all workloads unless one is named.
 --compare-recorded plays lives without any fault, of all workloads unless one is named, and compares what each machine gets with what an earlier version did.
---trouble rotate goes round over the workloads and over all troubles, N lives in all, and tells of each how it is played again alone.
+--trouble rotate goes round over all workloads, or the one that is named, and over all troubles, N lives in all, and prints for each how to play it again alone.
 --slice I/N plays every N-th of either, from the I-th.
 Plays whole clusters in virtual time: crashes at every effect, lost, late and doubled replies. The same seed gives the same trace.
 Exit code 1 when an invariant was broken or a run did not reach its goal.
@@ -71,7 +71,7 @@ async function simulate(): Promise<void> {
   const troubles =
     (rotates ? known : findTroubles([...known, ...BACKUP_TROUBLES, ...ADDON_TROUBLES])) ??
     (mutant?.trouble === undefined ? undefined : [mutant.trouble]);
-  const playsAll = values["crash-plans"] || values["compare-recorded"];
+  const playsAll = values["crash-plans"] || values["compare-recorded"] || rotates;
   const wanted = values.workload ?? (playsAll ? "all" : (mutant?.workload ?? "create"));
   const chosen = wanted === "all" ? workloads : workloads.filter(({ name }) => name === wanted);
   if (chosen.length === 0) fail(`there is no workload "${wanted}"; --workload list names them`);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { etcdBackupResource, talosEtcdBackupResource, talosEtcdBackupScheduleResource } from "@talos-operator/api";
 import type { EtcdBackup, EtcdBackupSpec, KubernetesCluster, TalosEtcdBackup, TalosEtcdBackupSchedule } from "@talos-operator/api";
+import type { BackupDependencies } from "@talos-operator/operator";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { flatCluster, tellComposition } from "./composition.ts";
@@ -19,11 +20,12 @@ const local = { type: "local", path: "south" } as const;
 function tellBackups(
   story: (world: CompositionStory, runner: ScriptedRunner) => Promise<void>,
   operator: StoryOptions["operator"] = {},
+  bounds: Pick<BackupDependencies, "requireStoreLabel" | "endpoints" | "identityNamespaces"> = {},
 ): Promise<void> {
   let runner: ScriptedRunner | undefined;
   const backups = () => {
     if (runner === undefined) throw new Error("the story has not begun");
-    return { runner, backupDirectory: "/backups", insecureHosts: ["127.0.0.1:9333"] };
+    return { runner, backupDirectory: "/backups", insecureHosts: ["127.0.0.1:9333"], ...bounds };
   };
   return tellComposition({ backups, operator }, async (world) => {
     runner = createScriptedRunner(world.time.clock);
@@ -187,6 +189,38 @@ describe("EtcdBackups", () => {
     ["no time", { schedule: "0 0 30 2 *" }, "NeverFires"],
     ["no cron", { schedule: "daily" }, "InvalidSchedule"],
   ];
+  it("read a Secret without its label nowhere where the label is demanded, and copy nothing of it", () =>
+    tellBackups(
+      async (world, runner) => {
+        const storageLocation = { type: "s3", bucket: "talos-backups", secretRef: "somebody-elses" } as const;
+        const texts = { accessKeyID: "an-id-of-a-key", secretAccessKey: "a-key-that-nobody-sees", endpoint: "https://copied.example.org" };
+        const data = Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
+        const secrets = world.client.resource(kinds.secret);
+        const metadata = { namespace, name: "somebody-elses" };
+        await secrets.create({ apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data } as KubeObject);
+        await ask(world, "far", { storageLocation });
+        await world.until("it is refused", async () => reasonOf(await read(world, "far")) === "BackupStoreSecretUnlabelled", 60);
+        const said = JSON.stringify(await read(world, "far"));
+        assert.ok(Object.values(texts).every((text) => !said.includes(text)));
+        assert.deepEqual([await backupOf(world, "far"), runner.begun], [undefined, []]);
+        await secrets.patch(metadata, { type: "merge", value: { metadata: { labels: { "talos-operator.dev/backup-store": "true" } } } });
+        await untilCompleted(world, runner, "far");
+      },
+      {},
+      { requireStoreLabel: true },
+    ));
+
+  it("use the cloud identity of the Jobs in no namespace that is not named", () =>
+    tellBackups(
+      async (world, runner) => {
+        await ask(world, "keyless", { storageLocation: { type: "s3", bucket: "talos-backups" } });
+        await world.until("it is refused", async () => reasonOf(await read(world, "keyless")) === "SpecRefused", 60);
+        assert.deepEqual(runner.begun, []);
+      },
+      {},
+      { identityNamespaces: ["infra"] },
+    ));
+
   it("say what is wrong with them", () =>
     tellBackups(async (world, runner) => {
       for (const [index, [, spec]] of refused.entries()) await ask(world, `bad-${index}`, spec);

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { findCondition } from "@talos-operator/api";
 import type { Condition } from "@talos-operator/api";
 import { parseSecretsBundle } from "@talos-operator/talos";
 import type { TalosDialer } from "@talos-operator/ports";
 import { without } from "./without.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
-import type { Story } from "./story.ts";
+import type { Conditioned, Story } from "./story.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
 const workers = ["10.5.0.4"];
@@ -315,5 +316,40 @@ test("a cluster whose worker pool lists a machine of another one is told which p
     assert.match(
       (await ready())?.message ?? "",
       /^TalosWorker\/thief spec\.metalSpec\.machines\[1\]\.address: "10\.5\.0\.2" is also at TalosWorker default\/demo spec\.metalSpec\.machines\[0\]/,
+    );
+  }));
+
+test("of a cluster in another namespace nothing is named to whoever lists its machine or its endpoint", () =>
+  tell({}, async (world) => {
+    await world.client.resource(kinds.cluster).create(demoCluster(["10.5.0.1"], ["10.5.0.2"]));
+    await world.start();
+    await world.untilReady();
+    await world.time.advance(2_000);
+    await world.client
+      .resource({ group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false })
+      .create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "strangers" } });
+    const ask = async (name: string, cluster: ReturnType<typeof demoCluster>): Promise<string> => {
+      await world.client.resource(kinds.cluster).create({ ...cluster, metadata: { name, namespace: "strangers" } });
+      const read = async () => world.client.resource<Conditioned>(kinds.controlPlane).tryGet({ namespace: "strangers", name });
+      const isRefused = async (): Promise<boolean> =>
+        findCondition((await read())?.status?.conditions, "Ready")?.reason === "DuplicateAddress";
+      await world.until("refused", isRefused);
+      await world.time.advance(30_000);
+      const objects = await Promise.all(
+        [kinds.cluster, kinds.controlPlane, kinds.worker, kinds.machine].map((kind) =>
+          world.client.resource<Conditioned>(kind).list({ namespace: "strangers" }),
+        ),
+      );
+      assert.doesNotMatch(JSON.stringify(objects.flatMap(({ items }) => items.map(({ status }) => status))), /default\/|demo/);
+      return findCondition((await read())?.status?.conditions, "Ready")?.message ?? "";
+    };
+    world.datacenter.machine("10.5.0.3").powerOff();
+    assert.match(
+      await ask("of-a-worker", demoCluster(["10.5.0.3"], ["10.5.0.2"], { endpoint: "https://10.5.0.101:6443" })),
+      /"10\.5\.0\.2" is also at a TalosWorker in another namespace\. /,
+    );
+    assert.match(
+      await ask("of-an-endpoint", demoCluster(["10.5.0.3"], [], { endpoint: "https://10.5.0.1:6443" })),
+      /a TalosControlPlane in another namespace/,
     );
   }));

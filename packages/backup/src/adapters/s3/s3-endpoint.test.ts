@@ -47,4 +47,13 @@ describe("the demo's S3 endpoint", () => {
       });
       store.close();
     });
+
+  test("with the bucket in the endpoint no upload is begun, and no list is given", async () => {
+    const at = place();
+    const store = createS3Store({ ...at, endpoint: `${at.endpoint}/${at.bucket}` }, async () => keys);
+    await assert.rejects(store.createUpload("a/b"), (thrown) => isStoreFailure(thrown, "invalid") && /another key/.test(thrown.message));
+    const listed = store.list("a/")[Symbol.asyncIterator]().next();
+    await assert.rejects(listed, (thrown) => isStoreFailure(thrown, "invalid") && /leave the bucket out/.test(thrown.message));
+    store.close();
+  });
 });

@@ -1,5 +1,6 @@
 import type { ObjectStoreFailureKind } from "@talos-operator/ports";
 import { isStoreFailure, StoreFailure } from "../../store/failure.ts";
+import { connectionCause } from "./connection-cause.ts";
 
 /** S3's error codes, and those of its likes. */
 const CODES: Readonly<Record<string, ObjectStoreFailureKind>> = {
@@ -79,12 +80,12 @@ const SYSTEM: Readonly<Record<string, ObjectStoreFailureKind>> = {
   EPIPE: "unreachable",
   ETIMEDOUT: "unreachable",
   TimeoutError: "unreachable",
-  EPROTO: "tls",
 };
 
 const WORDS: Readonly<Record<ObjectStoreFailureKind, string>> = {
   unreachable: "it does not answer",
   tls: "its certificate is not trusted: name its CA in caBundle",
+  handshake: "no TLS connection comes about",
   denied: "it refuses the keys: correct them, or give them the right",
   expired: "the keys have expired: give new ones",
   clock: "its clock and ours are too far apart: set them",
@@ -105,6 +106,7 @@ const WORDS: Readonly<Record<ObjectStoreFailureKind, string>> = {
 /** More than the kind says. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
   CredentialsProviderError: "no keys are given, and this process has none of its own",
+  AuthorizationHeaderMalformed: "it is of another region: correct region",
 };
 
 /**
@@ -114,17 +116,26 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
  */
 export function failureOf(thrown: unknown, place: string): unknown {
   if (isStoreFailure(thrown) || isAbort(thrown)) return thrown;
-  const { kind, code } = kindOf(thrown);
-  return new StoreFailure(kind, `${place}: ${OWN_WORDS[code] ?? WORDS[kind]} (${code}).`);
+  const { kind, code, words } = causeOf(thrown);
+  return new StoreFailure(kind, `${place}: ${words ?? OWN_WORDS[code] ?? WORDS[kind]} (${code}).`);
 }
 
-function kindOf(thrown: unknown): { readonly kind: ObjectStoreFailureKind; readonly code: string } {
+interface Cause {
+  readonly kind: ObjectStoreFailureKind;
+  readonly code: string;
+  /** More than kind and code say. */
+  readonly words?: string;
+}
+
+function causeOf(thrown: unknown): Cause {
   for (let at: unknown = thrown; at instanceof Error; at = at.cause) {
     const { code, $metadata } = at as { readonly code?: unknown; readonly $metadata?: { readonly httpStatusCode?: number } };
     for (const word of [code, at.name]) {
       if (typeof word !== "string") continue;
-      const kind = CODES[word] ?? SYSTEM[word] ?? (isTls(word) ? "tls" : undefined);
-      if (kind !== undefined) return { kind, code: word };
+      const kind = CODES[word] ?? SYSTEM[word];
+      if (kind !== undefined) return { kind, code: word, ...(kind === "redirected" ? regionWords(at) : {}) };
+      const cause = connectionCause(at, word);
+      if (cause !== undefined) return cause;
     }
     const status = $metadata?.httpStatusCode;
     if (status !== undefined && STATUSES[status] !== undefined) return { kind: STATUSES[status], code: `status ${status}` };
@@ -133,9 +144,16 @@ function kindOf(thrown: unknown): { readonly kind: ObjectStoreFailureKind; reado
   return { kind: "failing", code: thrown instanceof Error ? plainWord(thrown.name) : "unknown" };
 }
 
-/** Codes of OpenSSL and of Node's own checks of a certificate. */
-function isTls(code: string): boolean {
-  return /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/.test(code);
+/** The region that the store names, where it names one that can be written into `region`. */
+function regionWords(thrown: Error): { readonly words?: string } {
+  const { Region, $response } = thrown as {
+    readonly Region?: unknown;
+    readonly $response?: { readonly headers?: Readonly<Record<string, string>> };
+  };
+  const region = [Region, $response?.headers?.["x-amz-bucket-region"]].find(
+    (text): text is string => typeof text === "string" && /^[a-z0-9-]{1,40}$/.test(text),
+  );
+  return region === undefined ? {} : { words: `it is of region ${region}: correct region` };
 }
 
 function isAbort(thrown: unknown): boolean {

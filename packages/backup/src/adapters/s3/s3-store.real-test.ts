@@ -53,4 +53,42 @@ describe("a genuine S3 server", () => {
       store.close();
     }
   });
+
+  test("a bucket in the endpoint, another region, https to http: each is told by its own cause", async () => {
+    const place = await bucket();
+    const { bucket: name, endpoint = "" } = place;
+    const firstOf = async (at: S3Place): Promise<unknown> => {
+      const store = createS3Store(at, async () => keys);
+      try {
+        const listed = store.list("a/");
+        return await listed[Symbol.asyncIterator]().next();
+      } finally {
+        store.close();
+      }
+    };
+    for (const [at, kind, says] of [
+      [{ ...place, endpoint: `${endpoint}/${name}` }, "invalid", /leave the bucket out of the endpoint\.$/],
+      [{ ...place, region: "eu-north-1" }, "redirected", /it is of (region us-east-1|another region): correct region/],
+      [{ ...place, endpoint: endpoint.replace("http:", "https:") }, "handshake", /it does not speak TLS: write http:\/\//],
+    ] as const)
+      await assert.rejects(firstOf(at), (thrown) => {
+        assert.ok(isStoreFailure(thrown, kind), String(thrown));
+        assert.match(thrown.message, says);
+        return true;
+      });
+  });
+
+  test("with the bucket in the endpoint an object is written below another key, and an upload is refused", async () => {
+    const place = await bucket();
+    const wrong = createS3Store({ ...place, endpoint: `${place.endpoint}/${place.bucket}` }, async () => keys);
+    await wrong.put("a/b", Uint8Array.of(1));
+    assert.equal((await wrong.head("a/b"))?.size, 1);
+    await assert.rejects(wrong.createUpload("a/c"), (thrown) => isStoreFailure(thrown, "invalid") && /another key/.test(thrown.message));
+    wrong.close();
+    const right = createS3Store(place, async () => keys);
+    assert.equal(await right.head("a/b"), undefined);
+    assert.equal((await right.head(`${place.bucket}/a/b`))?.size, 1);
+    for await (const left of right.listUploads("")) assert.fail(left.key);
+    right.close();
+  });
 });

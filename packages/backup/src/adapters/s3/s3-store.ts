@@ -21,6 +21,7 @@ import type { ObjectBody, ObjectCallOptions, ObjectStore, ObjectUpload, OpenUplo
 import { isStoreFailure, StoreFailure } from "../../store/failure.ts";
 import { demandKey, demandPrefix } from "../../store/key.ts";
 import type { S3Place, StoreKeys } from "../../task/place.ts";
+import { createPageGuard } from "./page-guard.ts";
 import { failureOf } from "./s3-failure.ts";
 
 /** A connection, and a pause in an answer, may take this long. Milliseconds. */
@@ -55,7 +56,8 @@ interface OpenBucket {
 }
 
 function openBucket(place: S3Place, keys: () => Promise<StoreKeys | undefined>): OpenBucket {
-  const name = `s3://${place.bucket}${place.endpoint === undefined ? "" : ` at ${new URL(place.endpoint).origin}`}`;
+  // With its path: a gateway may have several stores at one host.
+  const name = `s3://${place.bucket}${place.endpoint === undefined ? "" : ` at ${new URL(place.endpoint).href.replace(/\/$/, "")}`}`;
   let client: Promise<S3Client> | undefined;
   const connect = async (): Promise<S3Client> => createClient(place, await keys());
   const call: OpenBucket["call"] = async (options, send) => {
@@ -85,24 +87,28 @@ function objectsOf(store: OpenBucket): Pick<ObjectStore, "list" | "head" | "get"
   return {
     async *list(prefix, options) {
       demandPrefix(prefix);
+      const pages = createPageGuard(name);
       let token: string | undefined;
       do {
-        const page = await call(options, (s3, given) =>
-          s3.send(
-            new ListObjectsV2Command({
-              Bucket,
-              Prefix: prefix,
-              ...(token === undefined ? {} : { ContinuationToken: token }),
-              ...(options?.after === undefined ? {} : { StartAfter: options.after }),
-            }),
-            given,
-          ),
-        );
+        const page = await call(options, async (s3, given) => {
+          try {
+            return await s3.send(
+              new ListObjectsV2Command({
+                Bucket,
+                Prefix: prefix,
+                ...(token === undefined ? {} : { ContinuationToken: token }),
+                ...(options?.after === undefined ? {} : { StartAfter: options.after }),
+              }),
+              given,
+            );
+          } catch (thrown) {
+            throw isMissingKey(thrown) ? noBucket(name) : thrown;
+          }
+        });
         for (const { Key, Size, ETag, LastModified } of page.Contents ?? [])
           if (Key !== undefined) yield described(Key, Size, ETag, LastModified);
-        const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-        if (next !== undefined && next === token) throw endless(name);
-        token = next;
+        token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+        if (token !== undefined) pages.follow(token, (page.Contents ?? []).length === 0);
       } while (token !== undefined);
     },
     head: async (key, options) => {
@@ -162,10 +168,16 @@ function uploadsOf(store: OpenBucket): Pick<ObjectStore, "createUpload" | "listU
       demandKey(key);
       const id = await call(options, (s3, given) => s3.send(new CreateMultipartUploadCommand({ Bucket, Key: key }), given));
       if (id.UploadId === undefined) throw new StoreFailure("failing", `${name}: it names no upload.`);
+      const elsewhere = otherKey(name, key, id.Key);
+      if (elsewhere !== undefined) {
+        await abort(store, { key, id: id.UploadId }, options);
+        throw elsewhere;
+      }
       return uploadIn(store, key, id.UploadId);
     },
     async *listUploads(prefix, options) {
       demandPrefix(prefix);
+      const pages = createPageGuard(name);
       let marker: UploadMarker | undefined = {};
       while (marker !== undefined) {
         const page: ListMultipartUploadsCommandOutput = await call(options, listed(prefix, marker));
@@ -174,9 +186,8 @@ function uploadsOf(store: OpenBucket): Pick<ObjectStore, "createUpload" | "listU
           if (Key === undefined || UploadId === undefined || !Key.startsWith(prefix)) continue;
           yield { key: Key, id: UploadId, ...(Initiated === undefined ? {} : { startedAt: Initiated.getTime() }) } satisfies OpenUpload;
         }
-        const next = nextOf(page);
-        if (next !== undefined && next.KeyMarker === marker.KeyMarker && next.UploadIdMarker === marker.UploadIdMarker) throw endless(name);
-        marker = next;
+        marker = nextOf(page);
+        if (marker !== undefined) pages.follow(JSON.stringify(marker), (page.Uploads ?? []).length === 0);
       }
     },
     abortUpload: (upload, options) => abort(store, upload, options),
@@ -217,6 +228,11 @@ function uploadIn(store: OpenBucket, key: string, id: string): ObjectUpload {
         );
         // An answer of status 200 may hold an error; the SDK throws for that. One that names nothing is none either.
         if (done.ETag === undefined) throw new StoreFailure("failing", `${name}: it does not say that the upload is complete.`);
+        const elsewhere = otherKey(name, key, done.Key);
+        if (elsewhere !== undefined) {
+          await s3.send(new DeleteObjectCommand({ Bucket, Key: key }), given);
+          throw elsewhere;
+        }
         return (await head(store, key, options)) ?? { key, size, etag: done.ETag };
       }),
     abort: (options) => abort(store, { key, id }, options),
@@ -249,8 +265,21 @@ function abort(
   });
 }
 
-function endless(name: string): StoreFailure {
-  return new StoreFailure("failing", `${name}: after a page of its list it names the same page again.`);
+/**
+ * Where the store itself says that it keeps an object under another key: what a backup's status names would not be found there. Nothing is refused
+ * where it does not say.
+ */
+function otherKey(name: string, key: string, said: string | undefined): StoreFailure | undefined {
+  if (said === undefined || said === key) return undefined;
+  return new StoreFailure(
+    "invalid",
+    `${name}: it keeps an object under another key than it was given: leave the bucket out of the endpoint.`,
+  );
+}
+
+/** What a store says that was asked for an object in place of a list: with the bucket in the endpoint each request is for something below it. */
+function noBucket(name: string): StoreFailure {
+  return new StoreFailure("invalid", `${name}: this is the address of an object and of no bucket: leave the bucket out of the endpoint.`);
 }
 
 /** Answers that the SDK keeps whole: a page of a list has a thousand keys of a thousand letters at most. */

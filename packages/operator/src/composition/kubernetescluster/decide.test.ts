@@ -137,7 +137,10 @@ test("composition: the address that control planes are to hold is no machine's o
   assert.match(decision.message, /10\.0\.0\.1 .*demo-cp-0/);
   const free = settled(cluster({ endpointMode: "talosvip" }));
   assert.equal(decideComposition(free).stage, "ready");
-  assert.match(decideComposition({ ...free, olderHolder: "default/other" }).message, /default\/other, which is older, hold 10\.0\.0\.100/);
+  assert.match(
+    decideComposition({ ...free, olderHolder: "KubernetesCluster default/other" }).message,
+    /KubernetesCluster default\/other, which is older, hold 10\.0\.0\.100/,
+  );
 });
 
 test("composition: the finalizer comes before anything is made (A045)", () => {

@@ -224,7 +224,7 @@ function invalid(seen: Seen, reason: ReadyReason, message: string): Decision {
 function holderOfEndpoint({ machines, olderHolder }: Seen, { endpoint }: ClusterModel): string | undefined {
   if (endpoint.mode !== "given" || endpoint.heldAddress === undefined) return undefined;
   if (olderHolder !== undefined)
-    return `spec.clusterEndpoint: control planes of KubernetesCluster ${olderHolder}, which is older, hold ${endpoint.heldAddress} too. Write a free address.`;
+    return `spec.clusterEndpoint: control planes of ${olderHolder}, which is older, hold ${endpoint.heldAddress} too. Write a free address.`;
   const holder = machines.find(({ metadata }) => metadata.annotations?.[machineAnnotations.nodeAddress] === endpoint.heldAddress);
   if (holder === undefined) return undefined;
   return `spec.clusterEndpoint: ${endpoint.heldAddress} is the address of Machine ${holder.metadata.name}, and with endpointMode talosvip it moves from one control plane to another. Write a free address.`;

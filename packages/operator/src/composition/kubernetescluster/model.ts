@@ -25,7 +25,7 @@ export interface Seen {
   readonly shape: "flat" | "nested";
   /** The older cluster of the namespace with the same id, by name. */
   readonly olderTwin: string | undefined;
-  /** The older cluster whose control planes hold the same address, as `namespace/name`. */
+  /** The older cluster whose control planes hold the same address, as messages of this one may name it. */
   readonly olderHolder?: string | undefined;
   /** Machines that this cluster's UID controls, and no others: labels prove nothing. */
   readonly machines: readonly VitistackMachine[];

@@ -141,7 +141,12 @@ export function holdersBeside(cluster: KubernetesCluster, clusters: Store<Kubern
 
 function olderHolder(cluster: KubernetesCluster, clusters: Store<KubernetesCluster>): string | undefined {
   const holder = holdersBeside(cluster, clusters).find((other) => isOlder(other, cluster));
-  return holder === undefined ? undefined : `${holder.metadata.namespace ?? ""}/${holder.metadata.name}`;
+  if (holder === undefined) return undefined;
+  const { namespace = "", name } = holder.metadata;
+  // Readers of this namespace may have no right to read others.
+  return namespace === (cluster.metadata.namespace ?? "")
+    ? `KubernetesCluster ${namespace}/${name}`
+    : "a KubernetesCluster in another namespace";
 }
 
 /** Clusters of other providers are left to them entirely (A097). */

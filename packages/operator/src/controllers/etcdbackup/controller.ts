@@ -33,6 +33,7 @@ import { createStatusWriter } from "../shared/status-writer.ts";
 import type { StatusShape } from "../shared/status-writer.ts";
 import { dueAt } from "../talosetcdbackup/slot.ts";
 import { isStored } from "../talosetcdbackup/phase.ts";
+import { labelRefusal, mayBackupsUse } from "../talosetcdbackup/store-keys.ts";
 import { decideEtcdBackup, isOfOthers } from "./decide.ts";
 import type { Carrier, EtcdBackupAct, EtcdBackupDecision, EtcdBackupSeen } from "./decide.ts";
 
@@ -100,11 +101,11 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
       problems: validateEtcdBackupSpec(backup.spec, limits),
       isTerminating: await namespaceTerminates(key.namespace, client),
       cluster: clusterOf(backup),
-      store: await storeOf(backup),
+      store: await readStore(backup, secrets, limits.requireStoreLabel === true),
       once: found,
       schedule,
       newest: made.toSorted((a, b) => dueAt(b) - dueAt(a))[0],
-      limits,
+      limits: { ...limits, namespace: key.namespace ?? "" },
     };
   };
 
@@ -119,23 +120,6 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
     return controlPlane === undefined
       ? { kind: "absent", message: `KubernetesCluster ${cluster.metadata.name} has no control plane yet.` }
       : { kind: "present", controlPlane: controlPlane.metadata.name };
-  };
-
-  /** Read live, and only the texts that say where the store is are taken out of it: credentials are named. */
-  const storeOf = async ({ metadata, spec }: Backup & { readonly spec: EtcdBackupSpec }): Promise<EtcdBackupSeen["store"]> => {
-    const { secretRef, type } = spec.storageLocation;
-    if (secretRef === undefined || secretRef === "") return { kind: "read", value: storageOfEtcdBackup(spec, {}) };
-    const secret = await secrets.tryGet({ namespace: metadata.namespace, name: secretRef });
-    if (secret === undefined) return { kind: "missing", message: `Secret ${secretRef} is not there.` };
-    const texts = Object.fromEntries(Object.keys(secret.data ?? {}).map((name) => [name, secretText(secret, name) ?? ""]));
-    const value = storageOfEtcdBackup(spec, texts);
-    const { accessKeyID, secretAccessKey } = value.storage.s3 ?? {};
-    if (type === "s3" && (accessKeyID === undefined || secretAccessKey === undefined))
-      return {
-        kind: "missing",
-        message: `Secret ${secretRef} has no text under ${accessKeyID === undefined ? "accessKeyID or AWS_ACCESS_KEY_ID" : "secretAccessKey or AWS_SECRET_ACCESS_KEY"}.`,
-      };
-    return { kind: "read", value };
   };
 
   const resourceOf = ({ kind }: Carrier): ResourceClient<KubeObject> =>
@@ -200,4 +184,28 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
       }),
     ],
   });
+}
+
+/** Read live, and only the texts that say where the store is are taken out of it: credentials are named. */
+async function readStore(
+  { metadata, spec }: Backup & { readonly spec: EtcdBackupSpec },
+  secrets: ResourceClient<Secret>,
+  demandsLabel: boolean,
+): Promise<EtcdBackupSeen["store"]> {
+  const { secretRef, type } = spec.storageLocation;
+  if (secretRef === undefined || secretRef === "") return { kind: "read", value: storageOfEtcdBackup(spec, {}) };
+  const secret = await secrets.tryGet({ namespace: metadata.namespace, name: secretRef });
+  if (secret === undefined) return { kind: "missing", message: `Secret ${secretRef} is not there.` };
+  // What it says of the store is copied into an object that more people read.
+  if (demandsLabel && !mayBackupsUse(secret))
+    return { kind: "missing", reason: "BackupStoreSecretUnlabelled", message: labelRefusal([secretRef]) };
+  const texts = Object.fromEntries(Object.keys(secret.data ?? {}).map((name) => [name, secretText(secret, name) ?? ""]));
+  const value = storageOfEtcdBackup(spec, texts);
+  const { accessKeyID, secretAccessKey } = value.storage.s3 ?? {};
+  if (type === "s3" && (accessKeyID === undefined || secretAccessKey === undefined))
+    return {
+      kind: "missing",
+      message: `Secret ${secretRef} has no text under ${accessKeyID === undefined ? "accessKeyID or AWS_ACCESS_KEY_ID" : "secretAccessKey or AWS_SECRET_ACCESS_KEY"}.`,
+    };
+  return { kind: "read", value };
 }

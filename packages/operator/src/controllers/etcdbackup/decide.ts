@@ -39,7 +39,9 @@ export interface EtcdBackupSeen {
   readonly isTerminating: boolean;
   readonly cluster: { readonly kind: "present"; readonly controlPlane: string } | { readonly kind: "absent"; readonly message: string };
   /** What its storage and its Secret make together. */
-  readonly store: { readonly kind: "read"; readonly value: EtcdBackupStorage } | { readonly kind: "missing"; readonly message: string };
+  readonly store:
+    | { readonly kind: "read"; readonly value: EtcdBackupStorage }
+    | { readonly kind: "missing"; readonly reason?: ReadyReason; readonly message: string };
   /** The objects of its name, whoever owns them. */
   readonly once: TalosEtcdBackup | undefined;
   readonly schedule: TalosEtcdBackupSchedule | undefined;
@@ -111,7 +113,7 @@ function wantedSpec(
   if (isTerminating) return { reason: "NamespaceTerminating", message: "The namespace is going away: no backup is begun." };
   if (problem !== undefined) return { reason: problem.reason, message: findingsMessage(problems) };
   if (cluster.kind === "absent") return { reason: "ControlPlaneNotFound", message: cluster.message };
-  if (store.kind === "missing") return { reason: "KeysNotReadable", message: store.message };
+  if (store.kind === "missing") return { reason: store.reason ?? "KeysNotReadable", message: store.message };
   const { storage, recipients } = store.value;
   const spec: TalosEtcdBackupSpec = {
     talosControlPlaneRef: { name: cluster.controlPlane },
@@ -216,7 +218,15 @@ function told(
   };
 }
 
-const SAID = ["Ready", "Progressing", "Failed", "Proved", "KeysNotBackedUp", "InsecureObjectStorage"] as const;
+const SAID = [
+  "Ready",
+  "Progressing",
+  "Failed",
+  "Proved",
+  "KeysNotBackedUp",
+  "InsecureObjectStorage",
+  "BackupStoreSecretUnlabelled",
+] as const;
 
 /** What the object that carries it out says, in the published words. */
 function summed(seen: EtcdBackupSeen, carrier: Carrier, act: EtcdBackupAct): EtcdBackupDecision {

@@ -70,7 +70,7 @@ export function standingConditions(
 }
 
 /** A condition as it is stored, to be said again. */
-export function storedCondition({ status }: TalosEtcdBackup, type: "Proved"): ConditionInput | undefined {
+export function storedCondition({ status }: TalosEtcdBackup, type: "Proved" | "BackupStoreSecretUnlabelled"): ConditionInput | undefined {
   const found = findCondition(status?.conditions, type);
   if (found === undefined) return undefined;
   const { lastTransitionTime: _kept, ...input } = found;

@@ -5,7 +5,6 @@ import {
   finalizers,
   reconcileModeOf,
   talosEtcdBackupResource,
-  validateBackupSpec,
 } from "@talos-operator/api";
 import type { BackupOptions, BackupRun, ClusterRecord, TalosEtcdBackup } from "@talos-operator/api";
 import { addFinalizer, createController, deleteExactly, keyText, removeFinalizer, watchOf } from "@talos-operator/kube-runtime";
@@ -36,8 +35,9 @@ import { claimOf, claimSnapshot, readClaims, releaseSnapshot } from "./claim.ts"
 import { decideBackup } from "./decide.ts";
 import { hasFailed, isStored } from "./phase.ts";
 import { taskTimeoutMs } from "./run.ts";
-import type { BackupDecision, BackupSeen, Needs, SeenCluster } from "./model.ts";
+import type { BackupDecision, BackupNews, BackupSeen, Needs, SeenCluster } from "./model.ts";
 import { readKey, readStoreKeys } from "./store-keys.ts";
+import { problemsOf, readStoreNeeds } from "./store-needs.ts";
 import { knownOf, otherTakes, secretsOf, taskOf } from "./tasks.ts";
 import type { RunInput } from "./tasks.ts";
 
@@ -110,7 +110,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
       draft.act.kind === "begin" || draft.act.kind === "start"
         ? await read(withFields(backup, draft), draft.act.run, first.cluster)
         : { needs: first.needs, input: undefined };
-    const decision = (needs.kind === "missing" ? decideBackup({ ...first, needs }) : draft) ?? draft;
+    const decision = (needs.kind === "not-asked" ? draft : decideBackup({ ...first, needs })) ?? draft;
     if (decision.waitsForDisruption) waitingSince.set(uid, Math.min(waitingSince.get(uid) ?? clock.now(), clock.now()));
     else waitingSince.delete(uid);
 
@@ -157,7 +157,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     return {
       now: clock.now(),
       backup,
-      problems: validateBackupSpec(backup.spec, limits),
+      problems: problemsOf(backup, limits),
       isTerminating: isDone && !isOpen ? false : await namespaceTerminates(namespace, client),
       cluster:
         isDone && !isOpen && !isProofAsked(backup) ? { kind: "absent", message: "Nobody asks for it any more." } : await clusterOf(backup),
@@ -202,20 +202,20 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const namespace = backup.metadata.namespace ?? "";
     const missing = (reason: Extract<Needs, { readonly kind: "missing" }>["reason"], message: string) =>
       ({ needs: { kind: "missing", reason, message }, input: undefined }) as const;
-    const problems = run.task === "take" ? [] : validateBackupSpec(backup.spec, limits);
+    const problems = run.task === "take" ? [] : problemsOf(backup, limits);
     if (problems[0] !== undefined) return missing(problems[0].reason, findingsMessage(problems));
     const own = await keysOf(backup, cluster);
     // What was stored is known by the status: it is proved and removed also when its cluster is gone, and its keys with it.
     const isKnown = run.task !== "take" && knownOf(backup) !== undefined;
     if (own.kind === "missing" && !isKnown) return missing(own.reason, own.message);
     const { bundle, record } = own.kind === "read" ? own : {};
-    const store = await readStoreKeys(backup.spec.backupStorage, namespace, client);
-    if (store.kind === "missing") return missing("KeysNotReadable", store.message);
+    const store = await readStoreNeeds(backup, client, limits);
+    if (store.kind === "missing") return { needs: store, input: undefined };
     const selector = run.task === "prove" ? backup.spec.drill?.identitySecretRef : undefined;
     const identity = selector === undefined ? undefined : await readKey(selector, namespace, client);
     if (identity?.kind === "missing") return missing("KeysNotReadable", identity.message);
     return {
-      needs: { kind: "there" },
+      needs: { kind: "there", unlabelled: store.unlabelled },
       input: {
         ...(bundle === undefined ? {} : { bundle }),
         store: store.value,
@@ -320,7 +320,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const last = keysLookedAt.get(name) ?? Date.parse(fields.run?.startedAt ?? "");
     if (now - last < KEYS_MS && now >= last) return;
     keysLookedAt.set(name, now);
-    const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client);
+    const keys = await readStoreKeys(backup.spec.backupStorage, backup.metadata.namespace ?? "", client, limits.requireStoreLabel);
     if (keys.kind === "read" && keys.value !== undefined) await runner.refresh(name, { store: keys.value });
   };
 
@@ -334,7 +334,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
 
   /** Events and figures, once what they tell is stored: a pass that is repeated tells it once. */
   const tellNews = (backup: TalosEtcdBackup, { news, ended, isMissed, fields }: BackupDecision): void => {
-    for (const { reason, note } of news) events.tell(backup, reason, reason, note);
+    for (const one of news) tellOf(backup, one, options);
     if (ended !== undefined) options.backupFigures?.ended(ended);
     const controlPlane = fields.controlPlane ?? controlPlaneNamed(backup, options.talosClusters.store);
     if (isMissed === true && controlPlane !== undefined)
@@ -400,6 +400,15 @@ export function createBackupController(options: BackupControllerOptions): Contro
     ],
   });
   return controller;
+}
+
+/** Of the backup, or of its Namespace where that outlives it. */
+function tellOf(backup: TalosEtcdBackup, { reason, note, on }: BackupNews, { events, log }: BackupControllerOptions): void {
+  const { namespace = "", name } = backup.metadata;
+  const regarding = on === "namespace" ? { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } } : backup;
+  events.tell(regarding, reason, reason, note);
+  // Events end after an hour, and what is stored stays.
+  if (reason === "BackupRetained") log.warn({ backup: name, namespace, why: note }, "A backup that was to be removed stays in the store");
 }
 
 function isProofAsked({ metadata, status }: TalosEtcdBackup): boolean {

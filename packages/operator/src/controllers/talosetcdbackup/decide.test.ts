@@ -424,7 +424,13 @@ describe("deletion of a backup", () => {
     ["leaves the store alone", { backup: going({}) }, "remove-finalizer", undefined],
     ["removes what is stored", { backup: going(removes) }, "begin", undefined],
     ["of one that was never stored", { backup: going(removes, {}) }, "remove-finalizer", undefined],
-    ["in a namespace that goes away", { backup: going(removes), isTerminating: true }, "remove-finalizer", "BackupRetained"],
+    ["in a namespace that goes away, too", { backup: going(removes), isTerminating: true }, "begin", undefined],
+    [
+      "in a namespace that goes away, for no longer than ten minutes",
+      { backup: going(removes), isTerminating: true, now: NOW + 600_000 },
+      "remove-finalizer",
+      "BackupRetained",
+    ],
     [
       "without keys of the store",
       { backup: going(removes), needs: { kind: "missing", reason: "KeysNotReadable", message: "x" } },
@@ -469,4 +475,48 @@ describe("deletion of a backup", () => {
       const decision = decided(over);
       assert.deepEqual([decision.act.kind, decision.news[0]?.reason], [act, news]);
     });
+
+  test("of a namespace whose Secrets went first is told of the Namespace, where it can still be read", () => {
+    const needs = { kind: "missing", reason: "KeysNotReadable", message: "Secret store is not there." } as const;
+    const { act, news } = decided({ backup: going(removes), isTerminating: true, needs });
+    assert.equal(act.kind, "remove-finalizer");
+    assert.deepEqual(news, [
+      {
+        reason: "BackupRetained",
+        on: "namespace",
+        note: `TalosEtcdBackup default/nightly: ${facts.object} stays in the store: Secret store is not there.`,
+      },
+    ]);
+    assert.equal(decided({ backup: going(removes), needs }).news[0]?.on, undefined);
+  });
+});
+
+describe("a Secret without its label", () => {
+  const type = "BackupStoreSecretUnlabelled";
+  const unlabelled = { needs: { kind: "there", unlabelled: ["store"] } } as const;
+  const newsOf = ({ news }: BackupDecision): readonly string[] => news.map(({ reason }) => reason);
+
+  test("is used, and that is said once, by a condition that stays and an event", () => {
+    const begin = decided(unlabelled);
+    assert.deepEqual([begin.act.kind, reasonOf(begin, type), newsOf(begin).includes(type)], ["begin", "LabelMissing", true]);
+    const later = decided({ backup: backup(after(begin)), needs: { kind: "not-asked" }, run: { kind: "running", since: NOW } });
+    assert.deepEqual([reasonOf(later, type), newsOf(later).includes(type)], ["LabelMissing", false]);
+    const done = decided({ backup: backup(after(later)), needs: { kind: "not-asked" }, run: ended(taken) });
+    assert.deepEqual([reasonOf(done, "Ready"), reasonOf(done, type)], ["BackupSucceeded", "LabelMissing"]);
+    const again = decided({ backup: backup(after(done)), ...unlabelled });
+    assert.deepEqual(newsOf(again), []);
+  });
+
+  test("is not spoken of any more once it was read with the label", () => {
+    const begin = decided(unlabelled);
+    const failedOnce = decided({ backup: backup(after(begin)), run: ended(failure()), needs: { kind: "not-asked" } });
+    assert.equal(reasonOf(failedOnce, type), "LabelMissing");
+    const next = decided({ now: NOW + 30_000, backup: backup(after(failedOnce)), needs: { kind: "there", unlabelled: [] } });
+    assert.deepEqual([next.act.kind, reasonOf(next, type)], ["begin", undefined]);
+  });
+
+  test("is refused where the label is demanded, and nothing is begun", () => {
+    const refused = decided({ needs: { kind: "missing", reason: type, message: "Secret store has no label.", unlabelled: ["store"] } });
+    assert.deepEqual([refused.act.kind, reasonOf(refused, "Ready"), reasonOf(refused, "Progressing")], ["none", type, "Blocked"]);
+  });
 });

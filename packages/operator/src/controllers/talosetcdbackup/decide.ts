@@ -5,10 +5,16 @@ import { afterSuccess, expiry } from "./prove.ts";
 import { decideDeletion } from "./deletion.ts";
 import { acting } from "./saying.ts";
 import { beforeTake, failed } from "./take.ts";
+import { withUnlabelled } from "./unlabelled.ts";
 import type { BackupDecision, BackupSeen } from "./model.ts";
 
 /** Decides about one backup. Pure. `undefined` = it is left as it is: another operator finished it. */
 export function decideBackup(seen: BackupSeen): BackupDecision | undefined {
+  const decision = decided(seen);
+  return decision === undefined ? undefined : withUnlabelled(seen, decision);
+}
+
+function decided(seen: BackupSeen): BackupDecision | undefined {
   const { backup } = seen;
   const { status } = backup;
   if (backup.metadata.deletionTimestamp !== undefined) return decideDeletion(seen);

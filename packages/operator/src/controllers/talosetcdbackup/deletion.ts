@@ -20,12 +20,14 @@ export function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
   const letGo = (news: readonly BackupNews[]): BackupDecision => ({
     ...deleting(seen, "RemovingBackup", "Nothing is left to do.", { run: undefined }),
     act: { kind: "remove-finalizer" },
-    news,
+    // In a namespace that is going away no event can be made, and none would outlive it.
+    news: seen.isTerminating
+      ? news.map((one) => ({ ...one, on: "namespace" as const, note: `TalosEtcdBackup ${nameOf(seen)}: ${one.note}` }))
+      : news,
   });
   const retained = (why: string): BackupDecision =>
     letGo([{ reason: "BackupRetained", note: `${status?.filename ?? ""} stays in the store: ${why}` }]);
   if (backup.spec.deletionPolicy !== "delete" || !isStored(status)) return letGo([]);
-  if (seen.isTerminating) return retained("the namespace is going away.");
   if (now - Date.parse(metadata.deletionTimestamp ?? "") >= REMOVAL_MS) return retained("it could not be removed within ten minutes.");
   if (status?.run !== undefined && status.run.task !== "remove")
     return deleting(seen, "WaitingForRun", `The run ${status.run.name} is stopped.`, { run: undefined });
@@ -60,6 +62,10 @@ export function decideDeletion(seen: BackupSeen): BackupDecision | undefined {
     ...deleting(seen, "RemovingBackup", `What is stored is being removed, by the run ${run.name}.`, { run }),
     act: { kind: "begin", run },
   };
+}
+
+function nameOf({ backup: { metadata } }: BackupSeen): string {
+  return `${metadata.namespace ?? ""}/${metadata.name}`;
 }
 
 function deleting(seen: BackupSeen, reason: "RemovingBackup" | "WaitingForRun", message: string, over: BackupFields): BackupDecision {

@@ -22,8 +22,9 @@ export type SeenCluster =
 /** What a run needs beside what the cluster shows: asked for only when one is about to begin. */
 export type Needs =
   | { readonly kind: "not-asked" }
-  | { readonly kind: "there" }
-  | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string };
+  /** `unlabelled`: Secrets with the keys of the store that lack their label. */
+  | { readonly kind: "there"; readonly unlabelled?: readonly string[] }
+  | { readonly kind: "missing"; readonly reason: ReadyReason; readonly message: string; readonly unlabelled?: readonly string[] };
 
 /** Everything that one pass over a backup looks at. */
 export interface BackupSeen {
@@ -59,6 +60,8 @@ export type BackupAct =
 export interface BackupNews {
   readonly reason: EventReason;
   readonly note: string;
+  /** `namespace`: it is said of the Namespace, where it outlives what is in it. Default: of the backup. */
+  readonly on?: "namespace";
 }
 
 /** `status` without its conditions; `undefined` takes a field away. */

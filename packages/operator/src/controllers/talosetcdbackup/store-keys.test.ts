@@ -50,6 +50,8 @@ describe("keys of a store", async () => {
     await make("login", { id: "KEY", username: "", password: "" }, { type: "kubernetes.io/basic-auth" });
     await make("bundle", { id: HIDDEN }, {}, { [labels.secretKind]: "bundle" });
     await make("run", { id: HIDDEN }, {}, { [labels.component]: "backup" });
+    await make("labelled", { id: "KEY", secret: HIDDEN }, {}, { [labels.backupStore]: "true" });
+    await make("denied", { id: HIDDEN }, {}, { [labels.backupStore]: "false" });
   });
   after(() => server.close());
 
@@ -61,9 +63,59 @@ describe("keys of a store", async () => {
     return readStoreKeys(storage, "default", client);
   };
   test("are read without what surrounds them", async () => {
-    assert.deepEqual(await read("good"), { kind: "read", value: { accessKeyID: "KEY", secretAccessKey: HIDDEN } });
+    assert.deepEqual(await read("labelled"), {
+      kind: "read",
+      value: { accessKeyID: "KEY", secretAccessKey: HIDDEN },
+      unlabelled: ["good"],
+    });
     assert.equal((await read("login")).kind, "read");
-    assert.deepEqual(await read("absent", "id", true), { kind: "read", value: undefined });
+    assert.deepEqual(await read("absent", "id", true), { kind: "read", value: undefined, unlabelled: ["good"] });
+  });
+
+  test("name the Secrets without their label, once each, and none that are absent or of another use", async () => {
+    assert.deepEqual((await read("good")).unlabelled, ["good"]);
+    assert.deepEqual((await read("denied")).unlabelled, ["denied", "good"]);
+    assert.deepEqual((await read("absent")).unlabelled, ["good"]);
+    assert.deepEqual((await read("tls")).unlabelled, ["good"]);
+  });
+
+  test("are read from Secrets with their label alone, where that is demanded", async () => {
+    const of = (id: string, secret: string) =>
+      readStoreKeys(
+        {
+          s3: { bucket: "b", region: "r", accessKeyID: { name: id, key: "id" }, secretAccessKey: { name: secret, key: "secret" } },
+        },
+        "default",
+        client,
+        true,
+      );
+    assert.equal((await of("labelled", "labelled")).kind, "read");
+    for (const [id, secret, names] of [
+      ["good", "good", "Secret good has"],
+      ["good", "labelled", "Secret good has"],
+      ["labelled", "good", "Secret good has"],
+      ["denied", "good", "Secrets denied, good have"],
+    ] as const) {
+      const answer = await of(id, secret);
+      assert.ok(answer.kind === "missing", `${id} ${secret}`);
+      assert.equal(
+        answer.message,
+        `${names} no label talos-operator.dev/backup-store=true, which --require-backup-store-label demands. Label what backups may use.`,
+      );
+    }
+  });
+
+  test("of a session are not read without the label either, where that is demanded", async () => {
+    const labelled = (key: string) => ({ name: "labelled", key });
+    const s3 = {
+      bucket: "b",
+      region: "r",
+      accessKeyID: labelled("id"),
+      secretAccessKey: labelled("secret"),
+      sessionToken: { name: "good", key: "secret" },
+    };
+    assert.equal((await readStoreKeys({ s3 }, "default", client, true)).kind, "missing");
+    assert.deepEqual((await readStoreKeys({ s3 }, "default", client)).unlabelled, ["good"]);
   });
 
   const refused: readonly (readonly [name: string, key: string, says: RegExp])[] = [

@@ -9,29 +9,55 @@ import type { Secret } from "../../secrets/secret.ts";
 export type ReadKeys<T> =
   { readonly kind: "read"; readonly value: T } | { readonly kind: "missing"; readonly message: string; readonly isAbsent?: true };
 
+/** What was read of a store's keys. */
+export type ReadStoreKeys = ReadKeys<StoreKeys | undefined> & {
+  /** Names of Secrets that are there without the label that says that backups may use them. */
+  readonly unlabelled: readonly string[];
+};
+
 /**
  * Reads the keys of a store, live and only when they are needed, from Secrets of the backup's own namespace.
  *
+ * @param demandsLabel `--require-backup-store-label`: of a Secret without the label nothing is read
  * @throws KubeApiError when nobody can say what is in them
  */
 export async function readStoreKeys(
   { s3 }: BackupStorage,
   namespace: string,
   client: KubeClient,
-): Promise<ReadKeys<StoreKeys | undefined>> {
-  if (s3?.accessKeyID === undefined || s3.secretAccessKey === undefined) return { kind: "read", value: undefined };
-  const [id, secret, token] = await Promise.all(
-    [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].map(async (selector) =>
-      selector === undefined ? undefined : readKey(selector, namespace, client),
-    ),
+  demandsLabel = false,
+): Promise<ReadStoreKeys> {
+  if (s3?.accessKeyID === undefined || s3.secretAccessKey === undefined) return { kind: "read", value: undefined, unlabelled: [] };
+  const all = await Promise.all(
+    [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].map(async (selector) => {
+      if (selector === undefined) return undefined;
+      const secret = await secretOf(selector, namespace, client);
+      const isUnlabelled = secret !== undefined && !isOfAnotherUse(secret) && !mayBackupsUse(secret);
+      return { name: selector.name ?? "", isUnlabelled, text: textOf(selector, secret) };
+    }),
   );
-  const missing = [id, secret, token].flatMap((one) => (one?.kind === "missing" ? [one.message] : []));
+  const unlabelled = [...new Set(all.flatMap((one) => (one?.isUnlabelled === true ? [one.name] : [])))];
+  if (demandsLabel && unlabelled.length > 0) return { kind: "missing", message: labelRefusal(unlabelled), unlabelled };
+  return {
+    ...keysOf(
+      s3,
+      all.map((one) => one?.text),
+    ),
+    unlabelled,
+  };
+}
+
+function keysOf(
+  { accessKeyID: ofId, secretAccessKey: ofSecret, sessionToken: ofToken }: NonNullable<BackupStorage["s3"]>,
+  texts: readonly (ReadKeys<string | undefined> | undefined)[],
+): ReadKeys<StoreKeys | undefined> {
+  const missing = texts.flatMap((one) => (one?.kind === "missing" ? [one.message] : []));
   // Often of one Secret, and then said once.
   if (missing.length > 0) return { kind: "missing", message: [...new Set(missing)].join(" ") };
-  const [accessKeyID, secretAccessKey, sessionToken] = [id, secret, token].map((one) => (one?.kind === "read" ? one.value : undefined));
+  const [accessKeyID, secretAccessKey, sessionToken] = texts.map((one) => (one?.kind === "read" ? one.value : undefined));
   // Optional ones that are absent count as not given.
   if (accessKeyID === undefined || secretAccessKey === undefined) return { kind: "read", value: undefined };
-  const wrong = [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].filter(
+  const wrong = [ofId, ofSecret, ofToken].filter(
     (_selector, index) => !isKeyText([accessKeyID, secretAccessKey, sessionToken][index] ?? ""),
   );
   if (wrong.length > 0)
@@ -47,6 +73,26 @@ export async function readStoreKeys(
   return { kind: "read", value: { accessKeyID, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) } };
 }
 
+/** Whether a user who may write the Secret said that backups may use it: a user who may write a backup can send it to any endpoint. */
+export function mayBackupsUse({ metadata }: Secret): boolean {
+  return metadata.labels?.[labels.backupStore] === "true";
+}
+
+/** Why nothing is read of Secrets, and what to do. */
+export function labelRefusal(names: readonly string[]): string {
+  return `${secretsNamed(names)} no label ${labels.backupStore}=true, which --require-backup-store-label demands. Label what backups may use.`;
+}
+
+/** What is said of Secrets that are used without their label. */
+export function unlabelledWords(names: readonly string[]): string {
+  return `${secretsNamed(names)} no label ${labels.backupStore}=true. A user who may write a backup can send it to any endpoint. Label what backups may use.`;
+}
+
+/** @param names one to three */
+function secretsNamed(names: readonly string[]): string {
+  return names.length === 1 ? `Secret ${names.join("")} has` : `Secrets ${names.join(", ")} have`;
+}
+
 /** Those of AWS have 20 and 40 letters, a session token up to some thousands. */
 const LONGEST_KEY = 16_384;
 
@@ -56,12 +102,15 @@ function isKeyText(text: string): boolean {
 }
 
 /** Reads one key of a Secret; `undefined` where it is optional and absent. @throws KubeApiError */
-export async function readKey(
-  { name = "", key, optional }: SecretKeySelector,
-  namespace: string,
-  client: KubeClient,
-): Promise<ReadKeys<string | undefined>> {
-  const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name });
+export async function readKey(selector: SecretKeySelector, namespace: string, client: KubeClient): Promise<ReadKeys<string | undefined>> {
+  return textOf(selector, await secretOf(selector, namespace, client));
+}
+
+function secretOf({ name = "" }: SecretKeySelector, namespace: string, client: KubeClient): Promise<Secret | undefined> {
+  return client.resource<Secret>(secretType).tryGet({ namespace, name });
+}
+
+function textOf({ name = "", key, optional }: SecretKeySelector, secret: Secret | undefined): ReadKeys<string | undefined> {
   if (secret !== undefined && isOfAnotherUse(secret))
     return { kind: "missing", message: `Secret ${name} is of another use, and nothing of it is given away. Make one of type Opaque.` };
   const text = secret === undefined ? "" : (secretText(secret, key) ?? "").trim();

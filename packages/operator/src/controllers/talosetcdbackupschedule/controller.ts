@@ -91,7 +91,7 @@ export function createScheduleController(options: ScheduleControllerOptions): Co
       now: clock.now(),
       schedule,
       times: readSchedule(schedule.spec.schedule, schedule.spec.timeZone),
-      problems: validateBackupScheduleSpec(schedule.spec, limits),
+      problems: validateBackupScheduleSpec(schedule.spec, { ...limits, namespace: key.namespace ?? "" }),
       isTerminating: await namespaceTerminates(key.namespace, client),
       backups: backups.store.list(key.namespace),
     });

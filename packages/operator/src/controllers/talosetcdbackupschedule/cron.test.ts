@@ -96,3 +96,37 @@ for (const [schedule, zone] of [
   test(`no schedule: ${JSON.stringify(schedule)} in ${zone ?? "the zone of the process"}`, () => {
     assert.equal(readSchedule(schedule, zone).kind, "invalid");
   });
+
+const NO_TIMES = "spec.schedule has no times of day: @every counts from a start.";
+for (const [schedule, says] of [
+  ["CRON_TZ=Europe/Oslo 0 3 * * *", "spec.schedule holds a time zone. Write 0 3 * * * and timeZone: Europe/Oslo."],
+  ["TZ=UTC @daily", "spec.schedule holds a time zone. Write @daily and timeZone: UTC."],
+  ["TZ=UTC 0 0 3 * * *", "spec.schedule holds a time zone. Write five fields and timeZone: UTC."],
+  ["@every 6h", `${NO_TIMES} Write 0 */6 * * *.`],
+  ["@every 15m", `${NO_TIMES} Write */15 * * * *.`],
+  ["@every 1h0m0s", `${NO_TIMES} Write 0 * * * *.`],
+  ["@every 24h", `${NO_TIMES} Write 0 0 * * *.`],
+  ["@every 90m", `${NO_TIMES} Write times, for example 0 2 * * *.`],
+  ["@every 5h", `${NO_TIMES} Write times, for example 0 2 * * *.`],
+  ["@reboot", "spec.schedule has no time: @reboot is a start of a machine. Write when, for example 0 2 * * *."],
+  [
+    "@nightly",
+    "spec.schedule begins with an unknown word. Write one of @hourly, @daily, @midnight, @weekly, @monthly, @yearly, @annually, or five fields.",
+  ],
+  ["0 0 3 * * *", "In spec.schedule the first of six looks like seconds: leave it out, and write 0 3 * * *."],
+  ["0 3 * * ? *", "In spec.schedule the last of six looks like years: leave it out, and write five, for example 0 2 * * *."],
+  ["0 3 * * * 2027", "In spec.schedule the last of six looks like years: leave it out, and write 0 3 * * *."],
+  ["0 3 * *", "spec.schedule has 4 fields. Write five, for example 0 2 * * *."],
+  ["daily", "spec.schedule has 1 field. Write five, for example 0 2 * * *."],
+  ["0 24 * * *", "spec.schedule: 24 is no hour. Write 0 to 23."],
+  ["60 2 * * *", "spec.schedule: 60 is no minute. Write 0 to 59."],
+  ["0 2 0 * *", "spec.schedule: 0 is no day of the month. Write 1 to 31."],
+  ["0 2 1,32 * *", "spec.schedule: 32 is no day of the month. Write 1 to 31."],
+  ["0 2 * 1-13 *", "spec.schedule: 13 is no month. Write 1 to 12."],
+  ["0 2 * * 8", "spec.schedule: 8 is no day of the week. Write 0 to 7."],
+  ["*/90 * * * *", "spec.schedule: the minute cannot be counted in steps of 90. Write 1 to 60."],
+] as const)
+  test(`the way out of ${schedule} is named`, () => {
+    const read = readSchedule(schedule, undefined);
+    assert.equal(read.kind === "invalid" ? read.message : read.kind, says);
+  });

@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { WORDS, wrongSchedule } from "./cron-words.ts";
 
 /** Times at which a schedule fires. Milliseconds since the epoch. */
 export interface FiringTimes {
@@ -11,17 +12,6 @@ export type ReadSchedule = { readonly kind: "times"; readonly times: FiringTimes
 /** A schedule that does not fire for so long never does, for whoever waits for a backup: eight years hold every 29th of February. */
 const HORIZON_MS = 9 * 366 * 86_400_000;
 
-/** The words that cron takes for whole expressions. */
-const WORDS: Readonly<Record<string, string>> = {
-  "@hourly": "0 * * * *",
-  "@daily": "0 0 * * *",
-  "@midnight": "0 0 * * *",
-  "@weekly": "0 0 * * 0",
-  "@monthly": "0 0 1 * *",
-  "@yearly": "0 0 1 1 *",
-  "@annually": "0 0 1 1 *",
-};
-
 /**
  * Reads a cron expression of five fields. Where day of month and day of week are both given, either is enough, as in cron.
  *
@@ -31,20 +21,14 @@ const WORDS: Readonly<Record<string, string>> = {
  * @param timeZone IANA name; default: that of the process
  */
 export function readSchedule(schedule: string, timeZone?: string): ReadSchedule {
-  const expression = WORDS[schedule.trim().toLowerCase()] ?? schedule.trim();
-  const fields = expression.split(/\s+/);
-  if (fields.length !== 5)
-    return { kind: "invalid", message: `spec.schedule has ${fields.length} fields. Write five, for example 0 2 * * *.` };
-  // Letters of other dialects (L, W, #, ?) mean other things elsewhere.
-  if (!fields.every((field, index) => (index < 3 ? /^[\d*,/-]+$/ : /^([\d*,/-]|[A-Za-z]{3})+$/).test(field)))
-    return {
-      kind: "invalid",
-      message: "spec.schedule holds characters that cron has not. Write numbers, * , - and /, and names such as MON.",
-    };
+  const asked = schedule.trim();
+  const expression = WORDS[asked.toLowerCase()] ?? asked;
+  const wrong = wrongSchedule(expression, (proposed) => readSchedule(proposed).kind === "times");
+  if (wrong !== undefined) return { kind: "invalid", message: wrong };
   if (timeZone !== undefined && !isTimeZone(timeZone))
     return { kind: "invalid", message: "spec.timeZone is none that is known. Write a name such as Europe/Berlin." };
   try {
-    const cron = new Cron(fields.join(" "), { mode: "5-part", ...(timeZone === undefined ? {} : { timezone: timeZone }) });
+    const cron = new Cron(expression.split(/\s+/).join(" "), { mode: "5-part", ...(timeZone === undefined ? {} : { timezone: timeZone }) });
     return {
       kind: "times",
       times: {

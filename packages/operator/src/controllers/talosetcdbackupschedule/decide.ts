@@ -406,6 +406,9 @@ function conditionsOf({ schedule }: ScheduleSeen, own: Own, ready: Said, isMakin
         : "ScheduleActive";
   const [newest] = own.stored;
   const proved = newest === undefined ? undefined : storedCondition(newest, "Proved");
+  // That of what was begun last, whatever became of it.
+  const [begun] = own.all;
+  const unlabelled = begun === undefined ? undefined : storedCondition(begun, "BackupStoreSecretUnlabelled");
   return [
     conditionFor("Ready", ready.reason, ready.message, generation),
     conditionFor("Progressing", progress, ready.message, generation),
@@ -418,6 +421,7 @@ function conditionsOf({ schedule }: ScheduleSeen, own: Own, ready: Said, isMakin
           ...(generation === undefined ? {} : { observedGeneration: generation }),
         },
     ...standingConditions(schedule.spec.backupTemplate.spec, generation),
+    ...(unlabelled === undefined ? [] : [{ ...unlabelled, ...(generation === undefined ? {} : { observedGeneration: generation }) }]),
   ];
 }
 

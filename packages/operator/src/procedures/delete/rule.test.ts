@@ -158,7 +158,7 @@ const cases: readonly {
     world: {
       controlPlane: controlPlane(1, {}, going),
       bundle: ours,
-      keysElsewhere: { kind: "present", value: "other/demo" },
+      keysElsewhere: { kind: "present", value: "the cluster other/demo" },
       looks: { "10.0.0.1": running(member(0, 1)) },
       namespaceIsTerminating: false,
     },

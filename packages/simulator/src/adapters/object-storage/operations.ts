@@ -31,6 +31,8 @@ const OF_WRITE = new RegExp(`^(?:if-none-match|${OF_BODY})$`);
 /** Who asks for a checksum (`x-amz-checksum-mode`) gets none, as S3 answers for an object without one. */
 const OF_READ = /^(?:range|if-match|x-amz-checksum-mode)$/;
 
+const OF_LIST = ["list-type", "prefix", "max-keys", "continuation-token", "start-after"];
+
 /** In this order: those with markers first. */
 const OPERATIONS: readonly Operation[] = [
   { method: "GET", scope: "bucket", markers: ["uploads"], parameters: ["prefix"], serve: listMultipartUploads },
@@ -38,7 +40,7 @@ const OPERATIONS: readonly Operation[] = [
     method: "GET",
     scope: "bucket",
     markers: ["list-type"],
-    parameters: ["prefix", "max-keys", "continuation-token", "start-after"],
+    parameters: OF_LIST,
     serve: listObjects,
   },
   { method: "PUT", scope: "object", markers: ["uploadId", "partNumber"], headers: new RegExp(`^(?:${OF_BODY})$`), serve: uploadPart },
@@ -48,7 +50,8 @@ const OPERATIONS: readonly Operation[] = [
   { method: "DELETE", scope: "object", markers: ["uploadId"], serve: abortMultipartUpload },
   { method: "DELETE", scope: "object", serve: deleteObject },
   { method: "GET", scope: "object", markers: ["uploadId"], serve: listParts },
-  { method: "GET", scope: "object", headers: OF_READ, serve: readObject },
+  // Whose endpoint names the bucket asks for a list of what is an object: S3 answers with the object, or that there is none.
+  { method: "GET", scope: "object", parameters: OF_LIST, headers: OF_READ, serve: readObject },
   { method: "HEAD", scope: "object", headers: OF_READ, serve: readObject },
 ];
 
