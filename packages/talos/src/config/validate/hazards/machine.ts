@@ -33,7 +33,7 @@ export function firewallHazards(input: HazardInput): readonly HazardFinding[] {
       letsIn(members, input.reachedAt),
   );
   if (isOpen) return [];
-  const message = `everything that comes in is blocked and no rule opens port ${talosApiPort} to anybody who could call it, so the Talos API is out of reach for good; add a NetworkRuleConfig for it`;
+  const message = `no rule opens port ${talosApiPort}, so nobody reaches the Talos API again; add a NetworkRuleConfig for it`;
   return [{ code: "TALOS_API_BLOCKED", document: "NetworkDefaultActionConfig", path: "ingress", message }];
 }
 
