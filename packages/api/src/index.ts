@@ -49,7 +49,14 @@ export type {
 export type { BackupProof, BackupRun, BackupSource } from "./kinds/backup-facts.ts";
 export { DEFAULT_BACKUP_PREFIX } from "./kinds/backup-storage.ts";
 export type { BackupStorage, DirectoryStorage, S3Storage } from "./kinds/backup-storage.ts";
-export { MAX_DECISIONS, MAX_KNOWN_MACHINES, MAX_QUARANTINED, beyondThisRelease, clusterRecordResource } from "./kinds/cluster-record.ts";
+export {
+  MAX_ACCEPTED_HAZARDS,
+  MAX_DECISIONS,
+  MAX_KNOWN_MACHINES,
+  MAX_QUARANTINED,
+  beyondThisRelease,
+  clusterRecordResource,
+} from "./kinds/cluster-record.ts";
 export type {
   AppliedTemplate,
   BootstrapFact,

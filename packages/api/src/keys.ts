@@ -102,6 +102,11 @@ export const annotations = {
   approveOutage: `${OPERATOR_GROUP}/approve-outage`,
   /** Value: a version of Talos. On a TalosControlPlane: a version that failed on a machine may be tried again. */
   liftQuarantine: `${OPERATOR_GROUP}/lift-quarantine`,
+  /**
+   * Value: codes of hazards, separated by commas. On the TalosControlPlane or TalosWorker that lists the machines: their configurations are sent although they have
+   * them. Bound to the settings of now.
+   */
+  acceptHazard: `${OPERATOR_GROUP}/accept-hazard`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;

@@ -6,6 +6,7 @@ export { ConfigError, isConfigError } from "./config/errors.ts";
 export { canonicalMachineConfig } from "./config/canonical.ts";
 export { describeMachineConfig } from "./config/describe.ts";
 export { classifyConfigEffects } from "./config/effects/classify.ts";
+export { configWithoutChanges } from "./config/effects/without-changes.ts";
 export { validateMachineConfig } from "./config/validate/validate.ts";
 export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";
 export { patchMachineConfig } from "./config/patch/patch.ts";

@@ -273,6 +273,22 @@ const quarantineField: Field<QuarantinedVersion, false> = quarantinedVersion;
 /** How many versions may be in quarantine; the oldest goes. */
 export const MAX_QUARANTINED = 16;
 
+const acceptedHazard = object(
+  {
+    code: required(string({ description: "Code of the hazard.", maxLength: 64 })),
+    configHash: required(string({ description: "Hash of the settings that have it: others are asked for anew.", maxLength: 128 })),
+    at: required(time("When a person accepted it.")),
+  },
+  { description: "A hazard of a machine configuration that a person accepted." },
+);
+
+/** A hazard of a machine configuration that a person accepted. */
+export interface AcceptedHazard extends Infer<typeof acceptedHazard> {}
+const acceptedHazardField: Field<AcceptedHazard, false> = acceptedHazard;
+
+/** How many accepted hazards are kept, of all settings together; the oldest goes, and is asked for anew. */
+export const MAX_ACCEPTED_HAZARDS = 500;
+
 const appliedTemplate = object(
   {
     secretName: required(string({ description: "Secret that holds the template, without any value of the bundle.", maxLength: 253 })),
@@ -375,6 +391,11 @@ const spec = object(
       description: "Talos versions that failed on a machine, oldest first.",
       listType: "atomic",
       maxItems: MAX_QUARANTINED,
+    }),
+    acceptedHazards: list<AcceptedHazard>(acceptedHazardField, {
+      description: "Hazards of machine configurations that a person accepted, oldest first.",
+      listType: "atomic",
+      maxItems: MAX_ACCEPTED_HAZARDS,
     }),
     appliedTemplates: list<AppliedTemplate>(appliedTemplate, {
       description: "Templates of machine configs that were applied, oldest first.",

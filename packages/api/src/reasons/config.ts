@@ -43,6 +43,12 @@ export const configUpToDate = {
       when: "The spec asks for a change that only an installation brings, that destroys data, or that no running machine survives.",
       next: "Set the paths in the message back, or take the machine out of the cluster, reset it and let it join again.",
     },
+    HazardFound: {
+      status: "False",
+      release: "person",
+      when: "The settings have a hazard that shuts everybody out of the machine, or that Kubernetes does not run with. Nothing is sent.",
+      next: "Correct what the message names, or annotate talos-operator.dev/accept-hazard with the code on the pool that it names.",
+    },
     ConfigRejected: {
       status: "False",
       release: "person",

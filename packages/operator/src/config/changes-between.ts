@@ -1,18 +1,34 @@
 import { classifyConfigEffects, describeMachineConfig, isConfigError } from "@talos-operator/talos";
+import { firstPartOf } from "./first-part.ts";
+import { newHazards } from "./hazards.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
 import type { KnownConfig } from "../model/config.ts";
 
+/** What another spec would change on a machine that runs. */
+export type ImaginedChange = Pick<KnownConfig, "changes" | "firstPart" | "hazards" | "hostname">;
+
 /** What another spec changes in a machine's configuration, both rendered with words in place of keys; `undefined` when one of them cannot be rendered. */
 export function changesBetween(
   before: Omit<RenderInput, "secrets">,
-  after: Omit<RenderInput, "secrets">,
+  after: Omit<RenderInput, "secrets"> & { readonly reachedAt: string },
   talosVersion: string,
-): Pick<KnownConfig, "changes" | "hostname"> | undefined {
+): ImaginedChange | undefined {
   try {
-    const [runs, asked] = [before, after].map((input) => renderMachineConfig({ ...input, secrets: noSecrets })) as [string, string];
-    return { changes: classifyConfigEffects(runs, asked, talosVersion).changes, ...hostnameDifference(runs, asked) };
+    const render = (input: Omit<RenderInput, "secrets">): string => renderMachineConfig({ ...input, secrets: noSecrets });
+    const [live, wanted] = [render(before), render(after)];
+    const { changes } = classifyConfigEffects(live, wanted, talosVersion);
+    if (changes.length === 0) return { changes };
+    const { platform } = after;
+    const firstPart = firstPartOf({ wanted, live, changes }, { platform, version: talosVersion, addresses: new Set() });
+    const hazards = newHazards(wanted, live, { platform, version: talosVersion, reachedAt: after.reachedAt });
+    return {
+      changes,
+      ...(firstPart === undefined ? {} : { firstPart: firstPart.changes }),
+      ...(hazards.length === 0 ? {} : { hazards }),
+      ...hostnameDifference(live, wanted),
+    };
   } catch (thrown) {
     if (isConfigError(thrown) || (thrown instanceof Error && thrown.name === "ConfigRefusal")) return undefined;
     throw thrown;

@@ -1,5 +1,6 @@
 import { classifyConfigEffects } from "@talos-operator/talos";
 import type { ConfigChange, ConfigEffect } from "@talos-operator/talos";
+import type { KnownConfig } from "../model/config.ts";
 import { withRunningValues } from "./running-values.ts";
 
 /** What a desired configuration would change on a machine. */
@@ -75,5 +76,15 @@ const neverSent: ReadonlySet<ConfigEffect> = new Set(["reinstall", "destroys-dat
 export function routeOf(changes: readonly ConfigChange[]): ConfigRoute {
   if (changes.length === 0) return "none";
   if (changes.some(({ effect }) => neverSent.has(effect))) return "never";
-  return changes.some(({ effect, rebootsItself }) => rebootsItself || effect === "reboot" || effect === "unknown") ? "reboot" : "guarded";
+  return changes.every(isInForceAtOnce) ? "guarded" : "reboot";
+}
+
+/** It needs no boot: a machine can try it, and take it back by itself. */
+export function isInForceAtOnce({ effect, rebootsItself }: ConfigChange): boolean {
+  return !rebootsItself && effect !== "reboot" && effect !== "unknown" && !neverSent.has(effect);
+}
+
+/** What is sent next of a configuration that was compared: of one that needs a boot, first the part that can be tried. */
+export function nextRoute({ changes, firstPart }: Pick<KnownConfig, "changes" | "firstPart">): ConfigRoute {
+  return firstPart === undefined ? routeOf(changes) : "guarded";
 }

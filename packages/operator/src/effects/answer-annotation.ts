@@ -1,12 +1,18 @@
-import { talosControlPlaneResource } from "@talos-operator/api";
-import type { TalosControlPlane } from "@talos-operator/api";
+import { talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
+import type { ObjectMeta, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { stored } from "../planning/step-of.ts";
 import { defineEffect } from "./define.ts";
 
 declare module "../model/effect.ts" {
   interface EffectParameters {
     /** A person's word acts once: it is taken off and answered by an event. */
-    AnswerAnnotation: { readonly annotation: string; readonly value: string; readonly answer: string };
+    AnswerAnnotation: {
+      readonly annotation: string;
+      readonly value: string;
+      readonly answer: string;
+      /** The TalosWorker that it stands on; absent = the TalosControlPlane. */
+      readonly pool?: string;
+    };
   }
 }
 
@@ -18,18 +24,24 @@ export const answerAnnotation = defineEffect("AnswerAnnotation", {
   async carryOut({ action, effects }) {
     const { client, seen, signal } = effects;
     const { namespace = "", name } = seen.controlPlane.metadata;
+    const { pool } = action;
     const path = `/metadata/annotations/${action.annotation.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const operations = [{ op: "test", path, value: action.value } as const, { op: "remove", path } as const];
-    const updated = await client
-      .resource<TalosControlPlane>(talosControlPlaneResource)
-      .patch({ namespace, name }, { type: "json", operations }, { signal });
-    effects.event(seen.controlPlane, "Reconciling", "AnswerAnnotation", action.answer);
-    return effects.caughtUp("TalosControlPlane", updated.metadata.resourceVersion);
+    const resource =
+      pool === undefined
+        ? client.resource<TalosControlPlane>(talosControlPlaneResource)
+        : client.resource<TalosWorker>(talosWorkerResource);
+    const updated = await resource.patch({ namespace, name: pool ?? name }, { type: "json", operations }, { signal });
+    effects.event(updated, "Reconciling", "AnswerAnnotation", action.answer);
+    return effects.caughtUp(pool === undefined ? "TalosControlPlane" : "TalosWorker", updated.metadata.resourceVersion);
   },
   step: ({ annotation }) => stored(annotation, (named) => `Take off the annotation ${named}: it has acted.`),
-  afterwards(seen, { annotation }) {
-    const { metadata } = seen.controlPlane;
-    const { [annotation]: _, ...annotations } = metadata.annotations ?? {};
-    return { ...seen, controlPlane: { ...seen.controlPlane, metadata: { ...metadata, annotations } } };
+  afterwards(seen, { annotation, pool }) {
+    const answered = <T extends { readonly metadata: ObjectMeta }>(object: T): T => {
+      const { [annotation]: _, ...annotations } = object.metadata.annotations ?? {};
+      return { ...object, metadata: { ...object.metadata, annotations } };
+    };
+    if (pool === undefined) return { ...seen, controlPlane: answered(seen.controlPlane) };
+    return { ...seen, workers: seen.workers.map((worker) => (worker.metadata.name === pool ? answered(worker) : worker)) };
   },
 });

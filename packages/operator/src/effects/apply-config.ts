@@ -1,6 +1,7 @@
-import { routeOf } from "../config/compare.ts";
+import { nextRoute, routeOf } from "../config/compare.ts";
 import { EffectError } from "../errors.ts";
 import { TRY_MS } from "../procedures/configure/config-intents.ts";
+import { codesOf, heldBack } from "../procedures/configure/hazards.ts";
 import { largerQuotaOf } from "../procedures/configure/larger-quota.ts";
 import { renamingOf, renamingWords } from "../procedures/configure/renaming.ts";
 import { known, withConfig, withEtcdOf, withFact } from "../planning/afterwards-machines.ts";
@@ -26,6 +27,8 @@ interface ApplyConfig {
   /** Hash of the settings. */
   readonly settings: string;
   readonly ifActiveHash: string;
+  /** Its boot brings the space that an etcd without any waits for: no part of it is tried first. */
+  readonly isForSpace?: true;
 }
 
 declare module "../model/effect.ts" {
@@ -57,9 +60,15 @@ export const applyConfig = defineSend("ApplyConfig", {
         throw new EffectError("PRECONDITION_GONE", "its configuration changed meanwhile");
     },
     fittingMode: async (connected) => {
-      const route = routeOf((await connected.ask(readingNow)).seen.changes);
+      const { seen } = await connected.ask(readingNow);
+      const route = connected.action.isForSpace === true ? routeOf(seen.changes) : nextRoute(seen);
       const fits = { try: route === "guarded", staged: route === "reboot", "no-reboot": route === "none" }[connected.action.mode];
       if (!fits) throw new EffectError("PRECONDITION_GONE", "another kind of change is needed by now");
+    },
+    hazards: async (connected) => {
+      const { hazards } = (await connected.ask(readingNow)).seen;
+      const held = heldBack(connected.effects.facts(), connected.action.settings, hazards);
+      if (held.length > 0) throw new EffectError("PRECONDITION_GONE", `nobody accepted ${codesOf(held).join(", ")}`);
     },
     // What is tried may stop its etcd for a while; what only the disk takes disturbs nobody.
     ...where(
@@ -76,14 +85,15 @@ export const applyConfig = defineSend("ApplyConfig", {
   doing: "Sending a changed configuration",
   async send(connected, options) {
     const { client, action } = connected;
-    const { wanted } = await connected.ask(readingNow);
+    const { wanted, firstPart } = await connected.ask(readingNow);
     const tried = action.mode === "try" ? { tryTimeoutMs: TRY_MS } : {};
-    await client.applyConfiguration({ config: wanted, mode: action.mode, ...tried }, options);
+    const config = action.mode === "try" ? (firstPart ?? wanted) : wanted;
+    await client.applyConfiguration({ config, mode: action.mode, ...tried }, options);
   },
   known: async (connected) => ({ ...howNow(connected), ranBefore: (await connected.ask(readingNow)).seen.activeHash }),
   step({ machine, mode }, seen) {
     const config = seen.configs?.get(machine);
-    const changes = config?.kind === "known" ? config.changes : [];
+    const changes = config?.kind === "known" ? (config.firstPart ?? config.changes) : [];
     const look = seen.machines.find(({ declared }) => declared.name === machine)?.look;
     const renaming = look === undefined || config?.kind !== "known" ? undefined : renamingOf(look, config);
     const paths = changes.slice(0, 8).map(({ document, path, effect }) => `${path === "" ? document : path} (${effect})`);
@@ -95,6 +105,7 @@ export const applyConfig = defineSend("ApplyConfig", {
     );
   },
   afterwards(seen, { machine, settings, mode }) {
+    if (mode === "try" && known(seen, machine).firstPart !== undefined) return withFirstPart(withOtherNode(seen, machine), machine);
     // What is staged is in force after its boot, which a plan takes along.
     const quotaBytes = largerQuotaOf(known(seen, machine));
     const larger = quotaBytes === undefined ? seen : withEtcdOf(seen, machine, (etcd) => ({ ...etcd, quotaBytes }));
@@ -112,7 +123,7 @@ function withOtherNode(seen: Observed, machine: MachineName): Observed {
 
 /** The machine runs these settings, or has them on its disk. */
 export function withSettings(seen: Observed, machine: MachineName, settings: string, isStaged: boolean): Observed {
-  const config = known(seen, machine);
+  const { firstPart: _tried, hazards: _hazards, ...config } = known(seen, machine);
   const next = withConfig(seen, machine, { ...config, settings, activeHash: settings, changes: [], onDisk: "wanted" });
   return withFact(next, machine, (fact) => {
     const { staged: _staged, failed: _failed, ...rest } = fact;
@@ -120,6 +131,18 @@ export function withSettings(seen: Observed, machine: MachineName, settings: str
       ? { ...rest, staged: { configHash: settings, bootId: config.bootId } }
       : { ...rest, configHash: settings, appliedHash: settings };
   });
+}
+
+/** It keeps what was tried first, and the rest still needs its boot. */
+function withFirstPart(seen: Observed, machine: MachineName): Observed {
+  const { firstPart = [], ...config } = known(seen, machine);
+  const tried = new Set(firstPart.map(placeOf));
+  const changes = config.changes.filter((change) => !tried.has(placeOf(change)));
+  return withFact(withConfig(seen, machine, { ...config, changes, onDisk: "active" }), machine, (fact) => fact);
+}
+
+function placeOf({ document, path }: { readonly document: string; readonly path: string }): string {
+  return `${document} ${path}`;
 }
 
 /** Of several changes the one that costs most. */

@@ -24,6 +24,8 @@ export interface TalosStep {
 export interface AnotherBuild extends TalosStep, TalosBuild {
   /** It is of what runs, and about kernel arguments of the configuration that do not run. */
   readonly ifLacking?: true;
+  /** What runs failed on it, and it never was ready with that: META still names what ran before. */
+  readonly ifBroken?: true;
 }
 
 /** The machine runs the boot that was seen. */
@@ -60,9 +62,15 @@ export const runsAnotherImage: Check<Connected<Pick<AnotherBuild, "ifVersion" | 
 };
 
 /** Nothing else is installed and not booted: a second installation would go over the slot of what runs. */
-export const nothingInstalled: Check<Connected<{ readonly machine: MachineName }>> = async ({ client, effects: { signal } }) => {
-  const { fallback, isStaged } = await readSlots(client, { timeoutMs: LOOK_TIMEOUT_MS, signal });
-  if (fallback !== undefined || isStaged)
+export const nothingInstalled: Check<Connected<Pick<AnotherBuild, "machine" | "ifVersion" | "ifBroken">>> = async ({
+  action: { machine, ifVersion, ifBroken },
+  client,
+  effects,
+}) => {
+  const { fallback, isStaged } = await readSlots(client, { timeoutMs: LOOK_TIMEOUT_MS, signal: effects.signal });
+  const isBroken =
+    ifBroken === true && effects.facts().quarantine?.some((row) => row.machine === machine && isSameVersion(row.version, ifVersion));
+  if ((fallback !== undefined && isBroken !== true) || isStaged)
     throw new EffectError("PRECONDITION_GONE", "another Talos is installed on it already, and was not booted");
 };
 

@@ -1,3 +1,4 @@
+import { nextRoute } from "../config/compare.ts";
 import { EffectError } from "../errors.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { intentOn } from "../record/facts.ts";
@@ -36,7 +37,7 @@ export const keepConfig = defineSend("KeepConfig", {
       if ((await connected.ask(readingNow)).seen.activeHash !== connected.action.ifActiveHash) throw notTried();
     },
     wantedConfig: async (connected) => {
-      if ((await connected.ask(readingNow)).seen.changes.length > 0) throw notTried();
+      if (nextRoute((await connected.ask(readingNow)).seen) === "guarded") throw notTried();
     },
   },
   record: {
@@ -45,8 +46,11 @@ export const keepConfig = defineSend("KeepConfig", {
     uuid: (facts, { machine, ifUuid }) => intentOn(facts, machine, "ApplyConfig")?.uuid === ifUuid,
   },
   doing: "Having a tried configuration kept",
-  send: async (connected, options) =>
-    connected.client.applyConfiguration({ config: (await connected.ask(readingNow)).wanted, mode: "no-reboot" }, options),
+  async send(connected, options) {
+    const { seen, wanted, live } = await connected.ask(readingNow);
+    // Where only a part was tried, what is wanted needs a boot.
+    await connected.client.applyConfiguration({ config: seen.changes.length === 0 ? wanted : live, mode: "no-reboot" }, options);
+  },
   known: howNow,
   step: ({ machine }) => onMachine("live", machine, (named) => `Keep config: ${named}.`),
   afterwards: (seen, { machine, settings }) => withSettings(seen, machine, settings, false),

@@ -399,7 +399,7 @@ function configsOf(
       const fact = machineFact(facts, declared.name);
       if (old === undefined || fact === undefined || look.kind !== "running") return [];
       const version = look.version ?? declared.version;
-      const input = ({ role, machineSpec, address }: DeclaredMachine, of: typeof made): Parameters<typeof changesBetween>[0] => ({
+      const input = ({ role, machineSpec, address }: DeclaredMachine, of: typeof made): Parameters<typeof changesBetween>[1] => ({
         role,
         clusterName: controlPlane.metadata.name,
         endpoint: facts.endpoint,
@@ -411,6 +411,7 @@ function configsOf(
         platform: look.platform,
         installDisk: fact.installDisk,
         addresses: [address],
+        reachedAt: address,
       });
       const settings = configHashOf(declared, made);
       // What cannot be rendered stands in the problems of the spec; what stays as it is needs no reading.

@@ -1,4 +1,4 @@
-import type { ConfigChange } from "@talos-operator/talos";
+import type { ConfigChange, Hazard } from "@talos-operator/talos";
 
 /** A component that a person asks for in another version than runs. */
 export interface ComponentDifference {
@@ -43,6 +43,10 @@ export interface KnownConfig {
   readonly activeHash: string;
   /** What the wanted configuration changes on the one in force; empty = the same by meaning. */
   readonly changes: readonly ConfigChange[];
+  /** What of these is tried before the boot that brings the rest; absent where nothing is, or no boot is needed. */
+  readonly firstPart?: readonly ConfigChange[];
+  /** Hazards that the wanted configuration has and the one in force has not, and that hold it back; absent = none. */
+  readonly hazards?: readonly Hazard[];
   /** Host name in it, where the spec asks for another one; empty = Talos chooses one. Absent = it is the same. */
   readonly hostname?: Differing<string>;
   /** Kubernetes that it names for all of its components; absent where it names several, or none. */

@@ -1,4 +1,5 @@
 import type { MachineSpec, ReadyReason } from "@talos-operator/api";
+import type { Hazard } from "@talos-operator/talos";
 import type { ConfigText } from "@talos-operator/talos/client";
 
 /**
@@ -64,8 +65,8 @@ export interface DeclaredMachine {
   readonly problem?: AddressProblem;
   /** The whole config that its object names is not there, or another cluster's: nobody knows what it is to run. */
   readonly isConfigUnknown?: true;
-  /** Why nobody would reach it any more with the configuration that it would get as its first: it is not sent. */
-  readonly lockout?: string;
+  /** Hazards that hold back the configuration that it would get as its first; absent = none. */
+  readonly hazards?: readonly Hazard[];
   /** The TalosControlPlane or TalosWorker that lists it. */
   readonly owner: { readonly kind: "TalosControlPlane" | "TalosWorker"; readonly name: string };
   /** Field that declares it, for messages: `spec.metalSpec.machines[0]`. */

@@ -1,5 +1,5 @@
 import type { ConditionInput, ReadyReason, ReasonOf } from "@talos-operator/api";
-import type { ConfigChange } from "@talos-operator/talos";
+import type { ConfigChange, Hazard } from "@talos-operator/talos";
 import type { KnownConfig } from "./config.ts";
 import type { Action } from "./effect.ts";
 import type { DeclaredMachine, MachineName, MachineRole } from "./machine.ts";
@@ -123,6 +123,8 @@ export type ConfigState =
   | { readonly kind: "change"; readonly route: ChangeRoute; readonly config: KnownConfig }
   /** The settings changed, and hold what a Talos does not read that has to: they follow when the upgrade has ended. In words. */
   | { readonly kind: "held"; readonly why: string }
+  /** The settings changed, and hold a hazard that nobody accepted: they are sent when they are corrected, or when a person says so. */
+  | { readonly kind: "hazard"; readonly config: KnownConfig; readonly hazards: readonly Hazard[] }
   /** The settings changed in a way that is never sent. */
   | { readonly kind: "never"; readonly config: KnownConfig }
   /** The machine refused these settings or took them back. */

@@ -32,6 +32,8 @@ export interface ClusterFacts {
   readonly operations?: readonly OperationFact[];
   /** Talos versions that failed on a machine, oldest first; absent = none. */
   readonly quarantine?: readonly QuarantineFact[];
+  /** Hazards of configurations that a person accepted, oldest first; absent = none. */
+  readonly acceptedHazards?: readonly AcceptedHazardFact[];
   /** Newest last, at most 50. */
   readonly decisions: readonly DecisionFact[];
   /** When the running cluster was taken over from others; absent for one that this operator made. */
@@ -64,6 +66,14 @@ export interface QuarantineFact {
   readonly at: number;
   /** A sentence. */
   readonly why: string;
+}
+
+/** A hazard that a person accepted, for the very settings that have it. */
+export interface AcceptedHazardFact {
+  readonly code: string;
+  /** Of the settings: others are asked for anew. */
+  readonly configHash: string;
+  readonly at: number;
 }
 
 /** A claim on the cluster by a snapshot. */

@@ -15,7 +15,7 @@ import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
 import { checkWritten } from "../spec/check-written.ts";
 import { machinesOf } from "../spec/declared.ts";
-import { rotatingMachines, withLockout } from "../spec/first-config.ts";
+import { rotatingMachines, withHazards } from "../spec/first-config.ts";
 import { fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { handMade } from "../spec/hand-made.ts";
 import { inertFieldsOf } from "../spec/inert-fields.ts";
@@ -112,7 +112,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   };
   const see = (machine: DeclaredMachine): SeenMachine => {
     const look = believed(machine);
-    return { declared: look.kind === "maintenance" ? withLockout(machine, look, controlPlane, facts) : machine, look };
+    return { declared: look.kind === "maintenance" ? withHazards(machine, look, controlPlane, facts) : machine, look };
   };
   const isFounded = facts?.bootstrapDone !== undefined;
   const machines = declared.map(see);

@@ -3,6 +3,7 @@ import { sayPlan } from "@talos-operator/talos";
 import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../assess/machine-state.ts";
+import { hazardIn } from "../report/describe-config.ts";
 import { schematicsKept } from "../report/schematics-kept.ts";
 import { upgradePending } from "../report/upgrade-state.ts";
 import { withoutHeld } from "../observe/pauses.ts";
@@ -40,10 +41,13 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   const { plan, seen } = playForward(from, rules);
   const isGoing = from.controlPlane.metadata.deletionTimestamp !== undefined;
   // What is left then, and why, for what the steps bring is in the plan.
-  const { upgrade } = assess(seen);
+  const { upgrade, configs } = assess(seen);
   const stopped = upgrade?.kind === "stopped" ? upgrade : undefined;
   const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined, undefined, stopped);
-  const left = [pending?.message, isGoing ? undefined : schematicsKept(seen.machines)].filter((words) => words !== undefined).join(" ");
+  const hazard = isGoing ? undefined : hazardIn(configs);
+  const left = [hazard?.message, pending?.message, isGoing ? undefined : schematicsKept(seen.machines)]
+    .filter((words) => words !== undefined)
+    .join(" ");
   // Machines that a person holds up do not boot.
   const reached =
     stopped === undefined ? undefined : new Set(plan.steps.flatMap(({ effect, machines }) => (effect === "upgrade" ? machines : [])));

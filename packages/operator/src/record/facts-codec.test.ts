@@ -80,10 +80,16 @@ const facts: fc.Arbitrary<ClusterFacts> = fc
     controlPlaneIntents: fc.array(intent("controlplane"), { maxLength: 1 }),
     workerIntents: fc.array(intent("worker"), { maxLength: 3 }),
     decisions: fc.array(fc.record({ at: time, action: word, reason: word, message: word }), { maxLength: 5 }),
+    accepted: fc.array(fc.record({ code: word, configHash: word, at: time }), { maxLength: 3 }),
   })
   // The clone has plain objects, as parsed JSON has.
-  .map(({ controlPlanes, workers, controlPlaneIntents, workerIntents, ...rest }) =>
-    structuredClone({ ...rest, machines: [...controlPlanes, ...workers], intents: [...controlPlaneIntents, ...workerIntents] }),
+  .map(({ controlPlanes, workers, controlPlaneIntents, workerIntents, accepted, ...rest }) =>
+    structuredClone({
+      ...rest,
+      machines: [...controlPlanes, ...workers],
+      intents: [...controlPlaneIntents, ...workerIntents],
+      ...(accepted.length === 0 ? {} : { acceptedHazards: accepted }),
+    }),
   );
 
 test("record: what is written down is read back word for word", () => {

@@ -1,4 +1,12 @@
-import { beyondThisRelease, clusterRecordResource, MAX_QUARANTINED, finalizers, labels, rfc3339 } from "@talos-operator/api";
+import {
+  beyondThisRelease,
+  clusterRecordResource,
+  MAX_ACCEPTED_HAZARDS,
+  MAX_QUARANTINED,
+  finalizers,
+  labels,
+  rfc3339,
+} from "@talos-operator/api";
 import type {
   ClusterRecord,
   ClusterRecordSpec,
@@ -103,6 +111,9 @@ function readAnew(record: ClusterRecord): SeenRecord | undefined {
           }),
       ...(spec.operations === undefined || spec.operations.length === 0 ? {} : { operations: spec.operations.map(readOperation) }),
       ...(spec.quarantine === undefined || spec.quarantine.length === 0 ? {} : { quarantine: spec.quarantine.map(readQuarantine) }),
+      ...(spec.acceptedHazards === undefined || spec.acceptedHazards.length === 0
+        ? {}
+        : { acceptedHazards: spec.acceptedHazards.map(({ at, ...row }) => ({ ...row, at: ms(at) })) }),
       decisions: (spec.decisions ?? []).map(readDecision),
       ...(spec.importedAt === undefined ? {} : { importedAt: ms(spec.importedAt) }),
     },
@@ -130,6 +141,7 @@ export function printRecord(
     openWorkerIntents: _workers,
     operations: _operations,
     quarantine: _quarantine,
+    acceptedHazards: _acceptedHazards,
     ...kept
   } = before?.spec ?? { controlPlaneUid: "" };
   return {
@@ -165,6 +177,9 @@ export function printRecord(
       ...(workerIntents.length === 0 ? {} : { openWorkerIntents: workerIntents.map(print) }),
       ...(isEmpty(facts.operations) ? {} : { operations: facts.operations.map(printOperation) }),
       ...(isEmpty(facts.quarantine) ? {} : { quarantine: facts.quarantine.slice(-MAX_QUARANTINED).map(printQuarantine) }),
+      ...(isEmpty(facts.acceptedHazards)
+        ? {}
+        : { acceptedHazards: facts.acceptedHazards.slice(-MAX_ACCEPTED_HAZARDS).map(({ at, ...row }) => ({ ...row, at: time(at) })) }),
       decisions: facts.decisions.map(printDecision),
       ...(facts.importedAt === undefined ? {} : { importedAt: time(facts.importedAt) }),
     },

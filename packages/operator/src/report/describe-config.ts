@@ -4,6 +4,7 @@ import type { ConfigChange } from "@talos-operator/talos";
 import { STARTS_FROM_UKI } from "../looking/kernel-arguments.ts";
 import { failureKind } from "../record/read-before.ts";
 import { adoptingPatch } from "../procedures/configure/adopting-patch.ts";
+import { codesOf, hazardWords } from "../procedures/configure/hazards.ts";
 import { configIntents } from "../procedures/configure/config-intents.ts";
 import { routeOfState } from "../procedures/configure/plan.ts";
 import { changeText, pathsOf } from "../procedures/configure/config-words.ts";
@@ -66,6 +67,8 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
       reason: "RollingOut",
       message: `${named(intents.map((intent) => `${intent.machine} (${wordFor(intent, plans)})`))}.${left(plans)}`,
     };
+  const hazard = hazardIn(plans);
+  if (hazard !== undefined) return hazard;
   const never = plans.flatMap(({ machine, state }) =>
     state.kind === "never" ? [{ name: machine.declared.name, changes: state.config.changes }] : [],
   );
@@ -115,6 +118,20 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (rendered !== undefined) return installed === "" ? rendered : { ...rendered, message: `${rendered.message} ${installed}` };
   const message = "Every machine runs the settings that the spec asks for.";
   return installed === "" ? { reason: "UpToDate", message } : { reason: "InstalledOtherwise", message: `${message} ${installed}` };
+}
+
+/** Machines whose settings are held back by the same hazards as those of the first one. */
+export function hazardIn(plans: readonly ConfigPlan[]): Words | undefined {
+  const held = plans.flatMap(({ machine, state }) => (state.kind === "hazard" ? [{ machine, hazards: state.hazards }] : []));
+  const [first] = held;
+  if (first === undefined) return undefined;
+  const codes = codesOf(first.hazards);
+  const alike = held.filter(
+    ({ machine, hazards }) => machine.declared.owner.name === first.machine.declared.owner.name && codesOf(hazards).join() === codes.join(),
+  );
+  const names = listed(alike.map(({ machine }) => machine.declared.name));
+  const what = `${codes.join(", ")} ${codes.length === 1 ? "holds" : "hold"} back the settings of ${names}.`;
+  return { reason: "HazardFound", message: `${what} ${hazardWords(first.hazards, first.machine.declared)}` };
 }
 
 /** What acts when a machine is installed, and was changed since; machines that were installed alike are told together. */

@@ -1,5 +1,5 @@
 import type { TalosControlPlane, TalosControlPlaneSpec } from "@talos-operator/api";
-import { lockoutOf } from "../config/lockout.ts";
+import { firstHazards } from "../config/hazards.ts";
 import type { RenderInput } from "../config/render.ts";
 import { rotatesCertificates } from "../config/rotates-certificates.ts";
 import { machineContract } from "./pool-contract.ts";
@@ -8,16 +8,16 @@ import type { DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
 
-/** The machine, with why its first configuration would shut everybody out for good, where it does. */
-export function withLockout(
+/** The machine, with the hazards that hold back its first configuration, where there are some. */
+export function withHazards(
   machine: DeclaredMachine,
   look: InMaintenance,
   { spec, metadata }: TalosControlPlane,
   facts: ClusterFacts | undefined,
 ): DeclaredMachine {
-  if (spec === undefined) return machine;
-  const lockout = lockoutOf(inputOf(machine, look, { spec, name: metadata.name }, facts), machine.address);
-  return lockout === undefined ? machine : { ...machine, lockout };
+  if (spec === undefined || facts === undefined) return machine;
+  const hazards = firstHazards(inputOf(machine, look, { spec, name: metadata.name }, facts), machine.address);
+  return hazards.length === 0 ? machine : { ...machine, hazards };
 }
 
 /** Names of the machines whose kubelets ask the cluster for the certificates that they serve with. */

@@ -513,6 +513,14 @@ play("ApplyConfig", everywhere, {
         before: withOnly(applying("10.0.0.2", { configHash: settings })),
       };
     },
+    hazards: () => {
+      const { seen: other, settings } = changed("10.0.0.2", {
+        apiVersion: "v1alpha1",
+        kind: "NetworkDefaultActionConfig",
+        ingress: "block",
+      });
+      return { seen: other, action: apply("10.0.0.2", { settings }), before: withOnly(applying("10.0.0.2", { configHash: settings })) };
+    },
     ownMember: () => untoldMember("10.0.0.2"),
     ...quorumRows<"ApplyConfig">("10.0.0.1", "10.0.0.3"),
     // One of two voters is not spared, either.

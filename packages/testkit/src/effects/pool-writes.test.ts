@@ -60,6 +60,23 @@ const create = (seen: Observed): Action => {
   return { kind: "CreateMachine", machine };
 };
 
+test("a word of a person on a pool is taken off there, and stays elsewhere", () =>
+  within(async ({ story, seen, pass }) => {
+    const word = "example.org/word";
+    const wordOn = async (kind: typeof kinds.worker, name: string): Promise<unknown> =>
+      (await story.get(kind, name))?.metadata?.annotations?.[word];
+    for (const [kind, name] of [
+      [kinds.worker, "demo-workers"],
+      [kinds.controlPlane, "demo"],
+    ] as const)
+      await story.client
+        .resource(kind)
+        .patch({ namespace: "default", name }, { type: "merge", value: { metadata: { annotations: { [word]: "a" } } } });
+    const action: Action = { kind: "AnswerAnnotation", annotation: word, value: "a", answer: "done", pool: "demo-workers" };
+    assert.equal(await (await pass(seen)).carryOut([action]), undefined);
+    assert.deepEqual([await wordOn(kinds.worker, "demo-workers"), await wordOn(kinds.controlPlane, "demo")], [undefined, "a"]);
+  }));
+
 describe("the TalosMachine of a worker pool", () => {
   test("belongs to the pool, and to its cluster by its labels", () =>
     within(async ({ story, seen, pass }) => {

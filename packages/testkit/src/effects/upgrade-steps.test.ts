@@ -68,6 +68,12 @@ const failedBefore = (facts: ClusterFacts): ClusterFacts => ({
   quarantine: [{ version: "v1.13.10", machine: "another", at: 0, why: "It failed." }],
 });
 
+/** What the worker runs failed on it. */
+const failedHere = (facts: ClusterFacts): ClusterFacts => ({
+  ...facts,
+  quarantine: [{ version: "v1.13.9", machine: fact(worker).name, at: 0, why: "It failed." }],
+});
+
 const untold = (type: string, code: number, address: string): Lie => ({
   method: "Get",
   address,
@@ -252,6 +258,14 @@ play("UpgradeTalos", everywhere, {
       action: { kind: "UpgradeTalos", ...step(cp), ...same, ifLacking: true },
       before: withOnly(upgrading(toSame)),
       lies: [byGrub],
+    }),
+    "an installation on a machine on which nothing failed that it runs": () => ({
+      action: { kind: "UpgradeTalos", ...step(worker), ifBroken: true },
+      before: withOnly(open("UpgradeTalos", worker)),
+    }),
+    "an installation on a machine that is not known to be broken": () => ({
+      action: { kind: "UpgradeTalos", ...step(worker) },
+      before: (facts) => failedHere(withOnly(open("UpgradeTalos", worker))(facts)),
     }),
   },
 });

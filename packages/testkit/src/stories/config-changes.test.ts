@@ -45,6 +45,12 @@ const untilUpToDate = (world: Story, seconds = 900): Promise<void> =>
 const twice = (address: string): readonly string[] => [`ApplyConfiguration ${address}`, `ApplyConfiguration ${address}`];
 /** Talos blocks its own API when the firewall says so. */
 const closed = { apiVersion: "v1alpha1", kind: "NetworkDefaultActionConfig", ingress: "block" };
+/** Asks for the firewall and, as it is held back, accepts its hazard. */
+async function accepted(world: Story, pool: "worker" | "controlPlane"): Promise<void> {
+  await edit(world, patched(pool, closed));
+  await world.until("held back", async () => (await upToDate(world))?.reason === "HazardFound");
+  await world.annotate(kinds[pool], "talos-operator.dev/accept-hazard", "TALOS_API_BLOCKED");
+}
 /** In force after a boot only. */
 const needsBoot = { cluster: { etcd: { extraArgs: { "quota-backend-bytes": "4294967296" } } } };
 
@@ -204,7 +210,7 @@ describe("a change that cuts a machine off", () => {
     tell({}, async (world) => {
       await settled(world);
       const sent = world.sent.length;
-      await edit(world, patched("worker", closed));
+      await accepted(world, "worker");
       await world.until("stopped", async () => (await upToDate(world))?.reason === "RolloutStopped", 600);
       assert.match((await upToDate(world))?.message ?? "", /demo-.*10\.5\.0\.4: while it tried them, its Talos API does not answer/);
       assert.deepEqual(applies(world, sent), ["ApplyConfiguration 10.5.0.4"]);
@@ -226,7 +232,7 @@ describe("a change that cuts a machine off", () => {
     tell({}, async (world) => {
       await settled(world);
       const sent = world.sent.length;
-      await edit(world, patched("controlPlane", closed));
+      await accepted(world, "controlPlane");
       await world.until("stopped", async () => (await upToDate(world))?.reason === "RolloutStopped", 600);
       assert.deepEqual(applies(world, sent), ["ApplyConfiguration 10.5.0.1"]);
       await world.untilReady();

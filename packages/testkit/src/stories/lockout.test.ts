@@ -18,7 +18,7 @@ async function untilStopped(world: Story, address: string): Promise<void> {
   const name = `demo-${address}`;
   await world.until("stopped", async () => (await world.condition(kinds.machine, "Ready", name))?.reason === "InvalidConfig", 60);
   const { message = "" } = (await world.condition(kinds.machine, "Ready", name)) ?? {};
-  assert.match(message, /not sent.*NetworkDefaultActionConfig.*50000.*Correct configPatches/);
+  assert.match(message, /TALOS_API_BLOCKED.*not sent.*NetworkDefaultActionConfig ingress: .*50000.*annotate Talos/);
   await world.time.advance(30_000);
   assert.deepEqual(
     world.sent.filter((call) => call === `ApplyConfiguration ${address}`),
@@ -56,6 +56,18 @@ describe("a firewall without a way in to the Talos API", () => {
       await apply(world, kinds.cluster, writtenCluster(reference("controlplane.yaml")));
       await world.start();
       await untilStopped(world, "10.5.0.1");
+    }));
+
+  test("reaches a new worker when a person accepts it, whose word acts once", () =>
+    tell({}, async (world) => {
+      const made = demoCluster(["10.5.0.1"], ["10.5.0.4"]);
+      Object.assign(made.spec?.worker?.metalSpec?.machineSpec ?? {}, { configPatches: [closed] });
+      await apply(world, kinds.cluster, made);
+      await world.start();
+      await untilStopped(world, "10.5.0.4");
+      await world.annotate(kinds.worker, "talos-operator.dev/accept-hazard", "TALOS_API_BLOCKED");
+      await world.until("sent", async () => world.sent.includes("ApplyConfiguration 10.5.0.4"), 60);
+      assert.equal((await world.get(kinds.worker))?.metadata?.annotations?.["talos-operator.dev/accept-hazard"], undefined);
     }));
 
   test("is none where a rule lets somebody in whom nobody but the network can tell from this operator", () =>

@@ -104,6 +104,31 @@ test("edits are told with order, effect class and what etcd keeps", () =>
     assert.equal(even.plan.waiting?.reason, "UnsupportedReplicas");
   }));
 
+test("a change that shuts everybody out of running machines is in no plan, which names the hazard", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.time.advance(60_000);
+    const patched = (...configPatches: object[]): TalosCluster => {
+      const cluster = demoCluster(cps, workers);
+      Object.assign(cluster.spec?.worker?.metalSpec?.machineSpec ?? {}, { configPatches });
+      return cluster;
+    };
+    const closed = { apiVersion: "v1alpha1", kind: "NetworkDefaultActionConfig", ingress: "block" };
+    const needsBoot = { machine: { env: { NO_PROXY: "example.org" } } };
+    const held = await plan(world, patched(closed, needsBoot));
+    assert.deepEqual(effects(held), []);
+    assert.match(
+      printPlan(held.plan),
+      /^Nothing would be done yet\.\nNot in this plan: TALOS_API_BLOCKED holds back the settings of demo-10\.5\.0\.4, demo-10\.5\.0\.5\. .*accept-hazard: TALOS_API_BLOCKED\./,
+    );
+    const label = { machine: { nodeLabels: { "example.org/rack": "r1" } } };
+    const tried = effects(await plan(world, patched(label, needsBoot))).filter((step) => step.endsWith("10.5.0.4"));
+    assert.deepEqual(
+      tried.filter((step) => !step.startsWith("drains")),
+      ["live demo-10.5.0.4", "reboot demo-10.5.0.4"],
+    );
+  }));
+
 test("a machine that does not answer is unknown to the plan, and it says so", () =>
   tell({}, async (world) => {
     await ready(world);

@@ -288,6 +288,7 @@ function notesOfChildren({ cluster, controlPlane, worker }: Omit<ClusterSeen, "p
 /** Words of a person that are read from the control plane alone. */
 const OF_CONTROL_PLANE: readonly string[] = [
   annotations.abandonMachine,
+  annotations.acceptHazard,
   annotations.acceptIdentity,
   annotations.adopt,
   annotations.allowDowngrade,
@@ -311,6 +312,7 @@ const OF_CONTROL_PLANE: readonly string[] = [
 function misplacedWords(cluster: TalosCluster): readonly string[] {
   const name = cluster.spec?.controlPlane === undefined ? (cluster.spec?.controlPlaneRef?.name ?? "") : cluster.metadata.name;
   return OF_CONTROL_PLANE.filter((word) => cluster.metadata.annotations?.[word] !== undefined).map(
-    (word) => `the annotation ${word} (it acts on TalosControlPlane ${name}: set it there)`,
+    (word) =>
+      `the annotation ${word} (it acts on ${word === annotations.acceptHazard ? "the pool of the machines" : `TalosControlPlane ${name}`}: set it there)`,
   );
 }

@@ -4,6 +4,7 @@ import { wordFor } from "../../assess/identity.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { Rule } from "../../model/decision.ts";
 import type { Verdict } from "../../model/plans.ts";
+import { acceptedHazards } from "./accept-hazard.ts";
 
 /**
  * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.
@@ -17,7 +18,7 @@ export const answerAnnotations: Rule = {
   name: "answerAnnotations",
   decide(assessed) {
     const { seen } = assessed;
-    return adopted(seen) ?? claimed(seen) ?? vouched(seen) ?? reprovisioned(seen) ?? undrained(seen);
+    return adopted(seen) ?? claimed(seen) ?? vouched(seen) ?? reprovisioned(seen) ?? undrained(seen) ?? acceptedHazards(assessed);
   },
 };
 

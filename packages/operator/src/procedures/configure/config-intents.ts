@@ -39,6 +39,7 @@ export function isChangingConfig(seen: Observed): boolean {
 export interface Ending {
   readonly reason:
     | "Applied"
+    | "Tried"
     | "Staged"
     | "Booted"
     | "Refused"

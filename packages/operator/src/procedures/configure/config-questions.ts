@@ -7,6 +7,7 @@ import { onceFor } from "../../assess/once.ts";
 import { asksAnotherTalos } from "../../planning/upgrade-plan.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import type { ConfigWish } from "./live-configs.ts";
+import { brokenBy } from "../upgrade/quarantine.ts";
 import { concernsMeta, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
 import type { ConfigQuestion } from "./read-config.ts";
@@ -65,8 +66,9 @@ export function configQuestions(
     if (look.kind !== "running" || look.version === undefined) return undefined;
     if (!mayHoldConfig(fact)) return undefined;
     if (declared.isConfigUnknown === true) return undefined;
-    // While it boots or installs, nothing that it shows lasts; but which of two Talos it boots.
-    if (look.stage !== "running" && intentOn(facts, declared.name) === undefined && fact.installed === undefined) return undefined;
+    // While it boots or installs, nothing that it shows lasts; but which of two Talos it boots. The boot of one that a Talos broke does not end.
+    const isPassing = look.stage !== "running" && brokenBy(facts, { declared, look }) === undefined;
+    if (isPassing && intentOn(facts, declared.name) === undefined && fact.installed === undefined) return undefined;
     const platform = platformOf(look, fact);
     const meta = wantedMeta(declared, platform);
     return {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { ConfigChange } from "@talos-operator/talos";
+import type { ConfigChange, Hazard } from "@talos-operator/talos";
 import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, worker } from "../../testing/builders.ts";
 import type { World } from "../../testing/builders.ts";
@@ -25,6 +25,8 @@ const change = (effect: ConfigChange["effect"], path = "machine.nodeLabels.a"): 
   before: undefined,
   after: "b",
 });
+
+const hazards: readonly Hazard[] = [{ code: "TALOS_API_BLOCKED", document: "a", path: "b", message: "c; d", holdsBack: true }];
 
 const plain = facts({ bootstrapDone: founded, cni: undefined });
 const settingsOf = (seen: Observed, machine: SeenMachine): string =>
@@ -124,6 +126,17 @@ describe("where a machine stands", () => {
       given: { fact: old, config: { changes: [change("restarts-service")] } },
       want: "change guarded",
     },
+    {
+      name: "settings changed, needs a boot, and a part of it can be tried first",
+      given: { fact: old, config: { changes: [change("live", "machine.sysctls.a"), change("reboot")], firstPart: [change("live")] } },
+      want: "change guarded",
+    },
+    { name: "settings changed, with a hazard", given: { fact: old, config: { changes: [change("reboot")], hazards } }, want: "hazard" },
+    {
+      name: "staged by a release that asked nobody, with a hazard: not booted",
+      given: { fact: staged, config: { changes: [change("reboot")], onDisk: "wanted", hazards } },
+      want: "hazard",
+    },
     { name: "settings changed, needs a boot", given: { fact: old, config: { changes: [change("reboot")] } }, want: "change reboot" },
     {
       name: "settings changed, nobody knows what it needs",
@@ -208,6 +221,16 @@ describe("where a machine stands", () => {
         state?.kind === "change" ? ` ${state.route}` : state?.kind === "learn" && state.next.failed !== undefined ? " failed" : "";
       assert.equal(`${state?.kind}${route}`, want);
     });
+
+  describe("settings with a hazard that a person accepted", () => {
+    const seen = world({ fact: old, config: { changes: [change("reboot")], hazards } });
+    const [plan] = planConfigs(seen, seen.facts);
+    const kindWith = (configHash: string, code = "TALOS_API_BLOCKED"): string | undefined =>
+      planConfigs(seen, { ...seen.facts, acceptedHazards: [{ code, configHash, at: NOW }] })[0]?.state.kind;
+    test("are sent", () => assert.equal(kindWith(plan?.settings ?? ""), "change"));
+    test("are held back when they are other ones by now", () => assert.equal(kindWith("of-before"), "hazard"));
+    test("are held back by another hazard", () => assert.equal(kindWith(plan?.settings ?? "", "ENDPOINT_NOT_HTTPS"), "hazard"));
+  });
 
   test("nothing is planned before etcd is bootstrapped, or while the spec cannot be used", () => {
     const seen = world({});
@@ -360,6 +383,39 @@ describe("whose turn it is", () => {
       assert.equal(next.length, want);
     });
 
+  describe("boots of two workers that may be down together", () => {
+    const booting = (config: Partial<KnownConfig>, open?: "10.0.1.1"): readonly string[] => {
+      const pool = worker(2);
+      const rollingUpdate = { maxUnavailable: 2 };
+      const workers = [{ ...pool, spec: { ...pool.spec!, rolloutStrategy: { type: "RollingUpdate" as const, rollingUpdate } } }];
+      const seen = world({ workers: 2, more: { workers } });
+      const plans = planConfigs(seen, seen.facts);
+      const isWorker = (name: string): boolean => seen.facts.machines.some((fact) => fact.name === name && fact.role === "worker");
+      const configs = new Map(
+        [...(seen.configs ?? [])].map(([name, known]) => [
+          name,
+          (isWorker(name) ? { ...known, onDisk: "wanted", ...config } : known) as SeenConfig,
+        ]),
+      );
+      const machines = seen.facts.machines.map((fact, index) =>
+        fact.role === "worker" ? { ...fact, configHash: "old", staged: { configHash: plans[index]!.settings, bootId: "boot-1" } } : fact,
+      );
+      const acceptedHazards = plans.map(({ settings }) => ({ code: "TALOS_API_BLOCKED", configHash: settings, at: NOW }));
+      const reboot = { ...intent, what: "Reboot" as const, role: "worker" as const };
+      const intents = machines
+        .filter(({ address }) => address === open)
+        .map(({ name, address }) => ({ ...reboot, machine: name, address }));
+      return nextIn({ ...seen, configs, facts: { ...seen.facts, machines, acceptedHazards, intents } });
+    };
+    const boots = { changes: [change("reboot")] };
+    test("go together", () => assert.deepEqual(booting(boots), ["10.0.1.1", "10.0.1.2"]));
+    test("go one by one with a hazard that was accepted", () => assert.deepEqual(booting({ ...boots, hazards }), ["10.0.1.1"]));
+    test("go one by one with what could not be tried", () =>
+      assert.deepEqual(booting({ changes: [change("live"), change("reboot")] }), ["10.0.1.1"]));
+    test("wait for the return of the first one", () => assert.deepEqual(booting({ ...boots, hazards }, "10.0.1.1"), []));
+    test("do not wait for it without a hazard", () => assert.deepEqual(booting(boots, "10.0.1.1"), ["10.0.1.2"]));
+  });
+
   test("a share is rounded down, and at least one machine may be down", () => {
     const seen = world({ workers: 3 });
     for (const [given, want] of [
@@ -393,6 +449,8 @@ describe("whose turn it is", () => {
     assert.deepEqual(nextIn(world(drifted)), []);
     assert.deepEqual(nextIn(world({ ...drifted, more: { controlPlane: controlPlane(3, { driftPolicy: "Revert" }) } })), ["10.0.0.1"]);
     assert.deepEqual(nextIn(world(changing)), ["10.0.0.1"]);
+    const hazardous = { config: { ...drifted.config, hazards } };
+    assert.deepEqual(nextIn(world({ ...hazardous, more: { controlPlane: controlPlane(3, { driftPolicy: "Revert" }) } })), []);
   });
 
   describe("a machine that somebody changes again each time it is brought back", () => {

@@ -1,5 +1,6 @@
-import { routeOf } from "../../config/compare.ts";
+import { nextRoute } from "../../config/compare.ts";
 import { configHashOf } from "./config-hash.ts";
+import { heldBack } from "./hazards.ts";
 import { isReadyNode } from "../../assess/machine-state.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { isMadeAnew } from "../../observe/reported-machines.ts";
@@ -90,7 +91,7 @@ function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: Ma
     if (failed !== undefined) return { kind: "failed", failure: failed };
     // Somebody else may have put another one on the disk meanwhile: a boot would bring that.
     const isOnDisk = config.onDisk === "wanted" || config.onDisk === "unknown" || isStagedText(config.diskHash);
-    if (isOnDisk && !isSame) return { kind: "staged", config };
+    if (isOnDisk && !isSame) return guarded(facts, settings, { kind: "staged", config });
   }
   if (failed !== undefined && !(isSame && config.onDisk !== "other")) return { kind: "failed", failure: failed };
   if (fact.configHash === undefined) return learned("Its configuration counts as applied for the settings of now.");
@@ -103,14 +104,20 @@ function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: Ma
     if (isSame) return { kind: "change", route: "rewrite", config };
     const why = reader === undefined ? undefined : unreadWords(seen, facts, machine, reader);
     if (why !== undefined) return { kind: "held", why };
-    const route = routeOf(config.changes);
-    return route === "never" || route === "none" ? { kind: "never", config } : { kind: "change", route, config };
+    const route = nextRoute(config);
+    return route === "never" || route === "none" ? { kind: "never", config } : guarded(facts, settings, { kind: "change", route, config });
   }
   if (fact.appliedHash === undefined) return learned("Its configuration was read for the first time.");
   if (config.onDisk === "other") return { kind: "drifted", config };
   if (isSame)
     return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: [] } : learned("It means the same as what was applied.");
   return config.activeHash === fact.appliedHash ? { kind: "settled", otherwise: config.changes } : { kind: "drifted", config };
+}
+
+/** The state, unless what is to be sent or booted has a hazard that a person was not asked about: whoever is shut out of a machine cannot bring it back. */
+function guarded(facts: ClusterFacts, settings: string, state: Extract<ConfigState, { readonly kind: "change" | "staged" }>): ConfigState {
+  const hazards = heldBack(facts, settings, state.config.hazards);
+  return hazards.length === 0 ? state : { kind: "hazard", config: state.config, hazards };
 }
 
 /** Why these settings wait for the end of an upgrade: one that failed would leave the machine with a configuration that it cannot read. */
@@ -130,7 +137,7 @@ export function routeOfState(state: ConfigState): ChangeRoute | undefined {
   if (state.kind === "change") return state.route;
   if (state.kind !== "drifted") return undefined;
   if (state.part === "meta") return "meta";
-  const route = routeOf(state.config.changes);
+  const route = nextRoute(state.config);
   return route === "none" ? "rewrite" : route === "never" ? undefined : route;
 }
 

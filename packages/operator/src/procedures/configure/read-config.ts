@@ -4,6 +4,8 @@ import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-ope
 import { isTalosError, META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, SystemInformationSpec, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../config/compare.ts";
+import { firstPartOf } from "../../config/first-part.ts";
+import { newHazards } from "../../config/hazards.ts";
 import { hostnameInMeta } from "../../config/meta-network.ts";
 import { installDifference } from "../../config/install-difference.ts";
 import { componentDifferences } from "../../config/running-values.ts";
@@ -45,11 +47,15 @@ export interface ConfigQuestion {
 /** The record takes no longer one. */
 const LONGEST_BOOT_ID = 64;
 
-/** One reading: what may be kept, and the two texts, which may not. */
+/** One reading: what may be kept, and the texts, which may not. */
 export interface ConfigReading {
   readonly seen: KnownConfig;
-  /** What would be sent. Holds keys. */
+  /** What is wanted. Holds keys. */
   readonly wanted: string;
+  /** What is tried first of it, where the rest needs a boot. Holds keys. */
+  readonly firstPart: string | undefined;
+  /** What is in force. Holds keys. */
+  readonly live: string;
 }
 
 /**
@@ -77,8 +83,7 @@ export async function readConfig(
   if (question.uuid !== "" && system?.spec.uuid !== question.uuid)
     throw new EffectError("PRECONDITION_GONE", `another machine answers at the address of ${question.machine}`);
   if (active === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} shows no configuration`);
-  const bootId = reportedWord(shownBoot.trim(), LONGEST_BOOT_ID);
-  if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${question.machine} reports no boot id`);
+  const bootId = bootIdOf(question, shownBoot);
   const live = active.spec.reveal();
   const { version } = question.input;
   const contract = question.contract ?? contractOfLive(version, question.input.controlPlane.version, live);
@@ -91,8 +96,8 @@ export async function readConfig(
   const isBootAsked = question.upgrades !== undefined || hasArguments(runs) || hasArguments(asks);
   const boot = isBootAsked ? await readBoot(client, runs, version, options) : undefined;
   const changes = boot === undefined ? differing : differing.map((change) => withLoader(change, boot.arguments));
-  const isLacking = boot?.arguments.bySettings === true && (boot.arguments.lacks ?? []).length > 0;
-  const talos = told ?? (isLacking ? await readTalos(client, options) : undefined);
+  const talos = told ?? (lacksArguments(boot?.arguments) ? await readTalos(client, options) : undefined);
+  const { firstPart, ...guarded } = guardOf(question, { wanted, live, changes });
   const install = installDifference(asks.install, runs.install, question.input);
   const components = componentDifferences(asks, runs, question.input.controlPlane.kubeVersion);
   const kubernetes = kubernetesOf(runs.images);
@@ -104,6 +109,8 @@ export async function readConfig(
   };
   return {
     wanted,
+    firstPart,
+    live,
     seen: {
       kind: "known",
       at: now(),
@@ -113,6 +120,7 @@ export async function readConfig(
       ...(question.contract === undefined ? { contract } : {}),
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
+      ...guarded.seen,
       ...differingName(runs.hostname ?? hostnameInMeta(liveMeta), asks.hostname ?? hostnameInMeta(liveMeta)),
       ...(kubernetes === undefined ? {} : { kubernetes }),
       ...(install === undefined ? {} : { install }),
@@ -122,6 +130,30 @@ export async function readConfig(
       ...(boot === undefined ? {} : { arguments: boot.arguments }),
       onDisk: kindOfDisk(),
       ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
+    },
+  };
+}
+
+/** @throws EffectError `PRECONDITION_GONE` when the machine reports no boot id */
+function bootIdOf({ machine }: ConfigQuestion, shown: string): string {
+  const bootId = reportedWord(shown.trim(), LONGEST_BOOT_ID);
+  if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} reports no boot id`);
+  return bootId;
+}
+
+/** What of the change is tried first, and what holds it back. */
+function guardOf(
+  { address, addresses, input: { platform, version } }: ConfigQuestion,
+  texts: Parameters<typeof firstPartOf>[0],
+): Pick<ConfigReading, "firstPart"> & { readonly seen: Pick<KnownConfig, "firstPart" | "hazards"> } {
+  if (texts.changes.length === 0) return { firstPart: undefined, seen: {} };
+  const first = firstPartOf(texts, { platform, version, addresses });
+  const hazards = newHazards(texts.wanted, texts.live, { platform, version, reachedAt: address });
+  return {
+    firstPart: first?.text,
+    seen: {
+      ...(first === undefined ? {} : { firstPart: first.changes.slice(0, MAX_CHANGES) }),
+      ...(hazards.length === 0 ? {} : { hazards }),
     },
   };
 }
@@ -191,6 +223,11 @@ async function unlessDenied<T>(call: Promise<T>): Promise<T | undefined> {
     if (isTalosError(thrown, "PERMISSION_DENIED")) return undefined;
     throw thrown;
   }
+}
+
+/** What the configuration in force names does not run, and an installation would bring it. */
+function lacksArguments(seen: SeenArguments | undefined): boolean {
+  return seen?.bySettings === true && (seen.lacks ?? []).length > 0;
 }
 
 function hasArguments({ install }: MachineConfigFacts): boolean {

@@ -1,5 +1,8 @@
 import { rfc3339 } from "@talos-operator/api";
 import { elapsedMs } from "../../elapsed.ts";
+import { isInForceAtOnce } from "../../config/compare.ts";
+import { configIntents } from "./config-intents.ts";
+import { codesOf, hazardWords, heldBack } from "./hazards.ts";
 import { whyTooSmall } from "./etcd-quota.ts";
 import { bootsForSpace } from "./larger-quota.ts";
 import { routeOfState } from "./plan.ts";
@@ -63,7 +66,9 @@ export function chooseNext(assessed: Assessment, facts: ClusterFacts, plans: rea
   const budgets = poolBudgets(assessed);
   for (const plan of wanting.filter((one) => !isControlPlane(one))) {
     const place = budgets.placeFor(plan.machine, reasonOf(assessed, plan));
+    const alone = isRiskyBoot(plan) ? bootUnderWay(facts, choice) : undefined;
     if (isControlPlaneBusy) choice.hold(plan, "control planes come first");
+    else if (alone !== undefined) choice.hold(plan, `${alone} boots first: a part of the change could not be tried`);
     else if (place.kind === "none") choice.hold(plan, placeWords(plan, place));
     else if (choice.take(plan, mayBegin(assessed, facts, plan))) budgets.take(plan.machine);
   }
@@ -115,6 +120,8 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
       );
   }
   if (isPausing(seen, plan)) return hold(SENT_AGAIN);
+  const hazards = plan.state.kind === "drifted" ? heldBack(facts, plan.settings, plan.state.config.hazards) : [];
+  if (hazards.length > 0) return hold(`${codesOf(hazards).join(", ")}: ${hazardWords(hazards, plan.machine.declared)}`);
   const why = reasonOf(assessed, plan);
   const { look } = plan.machine;
   const member = look.kind === "running" ? look.etcd?.localMember : undefined;
@@ -134,6 +141,17 @@ function onceDrained(assessed: Assessment, name: MachineName): Beginning {
   const drain = readyToDisturb(assessed, name);
   if (drain.kind === "ready") return { kind: "now" };
   return { kind: "drain", message: drain.message, actions: drain.kind === "act" ? drain.actions : [] };
+}
+
+/** It boots with a hazard that a person accepted, or with what could be tried and makes no configuration by itself: nothing takes that back. */
+function isRiskyBoot({ state }: ConfigPlan): boolean {
+  return state.kind === "staged" && (state.config.hazards !== undefined || state.config.changes.some(isInForceAtOnce));
+}
+
+/** A worker that boots for its configuration, or is about to: its return proves the change for the next. */
+function bootUnderWay(facts: ClusterFacts, { next }: Choice): MachineName | undefined {
+  const open = configIntents(facts).find(({ what, role }) => what === "Reboot" && role === "worker");
+  return open?.machine ?? next.find((plan) => plan.state.kind === "staged")?.machine.declared.name;
 }
 
 /**

@@ -146,7 +146,8 @@ function begin(assessed: Assessment, { machine, fact, settings, state }: ConfigP
       action: { kind: "WriteMeta", ...target, role, settings: wanted, ifLive: config.meta?.live ?? "" },
     };
   }
-  const mode = route === "guarded" ? "try" : route === "reboot" ? "staged" : "no-reboot";
+  const space = config.firstPart === undefined ? {} : forSpace(assessed, config);
+  const mode = route === "reboot" || space.isForSpace === true ? "staged" : route === "guarded" ? "try" : "no-reboot";
   return {
     intent: {
       ...common,
@@ -154,9 +155,9 @@ function begin(assessed: Assessment, { machine, fact, settings, state }: ConfigP
       deadline: seen.now + ARRIVES_MS + (mode === "try" ? TRY_MS : 0),
       bootIdBefore: config.bootId,
       applyMode: mode,
-      why: `${state.kind === "drifted" ? "Somebody else changed it" : "The settings changed"}: ${pathsOf(config.changes)}.`,
+      why: `${state.kind === "drifted" ? "Somebody else changed it" : "The settings changed"}: ${pathsOf(mode === "try" ? (config.firstPart ?? config.changes) : config.changes)}.`,
     },
     reason: state.kind === "drifted" ? "Drift" : "SettingsChanged",
-    action: { kind: "ApplyConfig", ...target, mode, settings, ifActiveHash: config.activeHash },
+    action: { kind: "ApplyConfig", ...target, mode, settings, ifActiveHash: config.activeHash, ...space },
   };
 }

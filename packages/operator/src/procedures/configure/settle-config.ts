@@ -1,3 +1,4 @@
+import { nextRoute } from "../../config/compare.ts";
 import { elapsedMs } from "../../elapsed.ts";
 import { isOver as hasHadItsTime } from "../../observe/step-times.ts";
 import {
@@ -140,9 +141,14 @@ function tryStep(
 ): Ending | Action | undefined {
   const settings = intent.configHash ?? "";
   const sent = sentUnder(seen, "ApplyConfig", intent);
-  const isActive = config !== undefined && config.changes.length === 0;
+  const isActive = isTried(config);
+  // What is left then waits for a boot: with it the disk would be another one, and without it is as it runs.
+  const isOnlyPart = isActive && config.changes.length > 0;
   // Without a word about the disk (Talos up to 1.9) only that the trial ran out tells a kept configuration.
-  const isKept = isActive && (config.onDisk === "wanted" || (config.onDisk === "unknown" && config.at > intent.deadline));
+  const isKept =
+    isActive && (config.onDisk === (isOnlyPart ? "active" : "wanted") || (config.onDisk === "unknown" && config.at > intent.deadline));
+  if (isKept && isOnlyPart)
+    return { reason: "Tried", message: `${intent.machine} runs and keeps what of the new configuration needs no boot.` };
   if (isKept)
     return {
       reason: "Applied",
@@ -179,6 +185,11 @@ function tryStep(
   return undefined;
 }
 
+/** The machine runs what is tried: all that is wanted, or what of it needs no boot. */
+function isTried(config: KnownConfig | undefined): config is KnownConfig {
+  return config !== undefined && nextRoute(config) !== "guarded";
+}
+
 /**
  * The end of a trial of which the machine kept nothing. The settings are to blame where the machine was seen not to be well with them, or would not keep them.
  * Otherwise nobody told it to keep them in time, as in a pause, while the Kubernetes API was away, or because others were asked for meanwhile.
@@ -190,7 +201,7 @@ function triedInVain(seen: Observed, intent: IntentFact, machine: SeenMachine, c
   const isCompared = config?.settings === settings;
   if (config !== undefined && config.at <= intent.deadline) return undefined;
   if (config === undefined && seen.now < intent.deadline + ARRIVES_MS) return undefined;
-  if (config !== undefined && isCompared && config.changes.length === 0) return undefined;
+  if (isCompared && isTried(config)) return undefined;
   if (config !== undefined && config.bootId !== intent.bootIdBefore) {
     const why = failureWords.bootedInTrial();
     return { reason: "TakenBack", message: `${intent.machine}: ${why}.`, fact: unheard(settings, "reverted", why, MOST_TRIALS) };

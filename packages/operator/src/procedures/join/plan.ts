@@ -1,9 +1,11 @@
 import { annotations, MAX_KNOWN_MACHINES } from "@talos-operator/api";
 import type { ReadyReason } from "@talos-operator/api";
+import type { Hazard } from "@talos-operator/talos";
 import { chooseInstallDisk } from "../../config/install-disk.ts";
 import { firstContract } from "../../spec/pool-contract.ts";
 import { olderOf, unreadBy } from "../../spec/unread.ts";
 import { wantedDisk, wantedSelector } from "../../config/wanted-disk.ts";
+import { codesOf, hazardWords, heldBack } from "../configure/hazards.ts";
 import { configHashOf, foundConfigHash } from "../configure/config-hash.ts";
 import { platformOf } from "../configure/platform-of.ts";
 import { configureMachine } from "../../effects/configure-machine.ts";
@@ -270,7 +272,12 @@ function stopInMaintenance(
     );
   const twin = twins.ofWaiting(declared, look);
   if (twin !== undefined) return stop("MachineInUse", sameMachine(assessed, declared, twin));
-  if (declared.lockout !== undefined) return stop("InvalidConfig", `${name}: ${lockoutWords(declared.lockout)}`);
+  const hazards = hazardsInFirst(seen, facts, declared);
+  if (hazards.length > 0)
+    return stop(
+      "InvalidConfig",
+      `${name}: ${codesOf(hazards).join(", ")} in its configuration, which is not sent. ${hazardWords(hazards, declared)}`,
+    );
   const { failed } = buildToInstall(seen, facts, declared);
   if (failed !== undefined) return stop("VersionFailed", `${name}: ${failedFirst(failed)}`);
   const unread = unreadFirst(seen, facts, declared, look);
@@ -295,9 +302,10 @@ function failedFirst(failed: QuarantineFact): string {
   return `it is not installed, for ${what}, and no machine of its pool reports what it runs instead: ${failed.why} ${quarantineRelease(failed)}`;
 }
 
-/** What is said of a configuration that would be the machine's last. */
-export function lockoutWords(lockout: string): string {
-  return `its configuration is not sent, for with it the machine would answer nobody any more: ${lockout}. Correct configPatches, additionalConfig or the config that configRef names.`;
+/** What holds back the first configuration of a machine: a person can only wipe it at its console. */
+function hazardsInFirst({ controlPlane: { spec } }: Observed, facts: ClusterFacts, declared: DeclaredMachine): readonly Hazard[] {
+  if (declared.hazards === undefined || spec === undefined) return [];
+  return heldBack(facts, configHashOf(declared, asMade(spec, facts)), declared.hazards);
 }
 
 /** A pool that is being deleted gets no machine back that was just wiped. */

@@ -17,6 +17,7 @@ import { imageFor } from "./image.ts";
 import type { UpgradeImage } from "./image.ts";
 import { areNodesListed, lookAtNodes, NODES_UNLISTED } from "./look-again.ts";
 import { isImageGone, pullWords } from "./pull-words.ts";
+import { brokenBy } from "./quarantine.ts";
 import { bootActions } from "./settle.ts";
 import { ARRIVES_MS, PULL_AGAIN_MS, PULLED_FOR_MS, WELL_WITHIN_MS } from "./times.ts";
 import { slotFor } from "./slot-for.ts";
@@ -36,12 +37,15 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   const { machine, name, hop } = candidate;
   const { look, declared } = machine;
   const hold = (why: string): Begun => ({ kind: "hold", why });
-  if (look.kind !== "running" || look.stage !== "running") return hold("it does not run as it should");
+  const isBroken = brokenBy(facts, machine) !== undefined;
+  // An upgrade takes the place of a boot that does not end.
+  const isUp = look.kind === "running" && (look.stage === "running" || (isBroken && look.stage === "booting"));
+  if (!isUp) return hold("it does not run as it should");
   if (seen.held?.has(name) === true)
     return { kind: "hold", why: `it is paused by the annotation ${annotations.reconcileMode}`, needsPerson: true };
   if (wasJustHeldBack(seen, name)) return hold(`it could not be asked a moment ago (${seen.notes?.get(name)?.heldBack?.why ?? ""})`);
-  // Until it was ready once in this boot META may lose the word that another Talos is installed.
-  if (!isReadyNode(machine)) return hold(troubleOf(machine, "ready") ?? "its node is not ready");
+  // Until it was ready once in this boot META may lose the word that another Talos is installed. One that a Talos broke never gets ready without another.
+  if (!isReadyNode(machine) && !isBroken) return hold(troubleOf(machine, "ready") ?? "its node is not ready");
   const config = seen.configs?.get(name);
   if (config?.kind !== "known" || machine.fact === undefined) return hold("it is being read");
   if (!isSameVersion(config.version, hop.from.version)) return hold("it is read again");
@@ -56,7 +60,9 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
       why: `Talos ${other.version} is installed on it and not booted: its next boot starts that, and nothing is installed over it`,
       needsPerson: true,
     };
-  if (!candidate.isInstalled && (config.talos?.fallback !== undefined || config.talos?.isStaged === true))
+  // On a machine that never was ready with what it runs META still names what ran before that.
+  const isFilled = config.talos?.isStaged === true || (config.talos?.fallback !== undefined && !isBroken);
+  if (!candidate.isInstalled && isFilled)
     return {
       kind: "hold",
       why: `somebody else installed a Talos on it that was not booted yet, and no machine reports which: nothing is installed over it. Boot it (talosctl reboot), and if it runs ${toWords(candidate, image)} then it is done and the others follow; or take it back (talosctl rollback, which boots, too)`,
@@ -64,7 +70,8 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
     };
   // LifecycleService gives an installer none of the kernel arguments of the configuration: GRUB would lose them (siderolabs/talos issue 13967).
   const keepsArguments = config.arguments?.bySettings === true && config.arguments.asked.length > 0;
-  const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps" && !keepsArguments;
+  // Nothing would show that an installation has ended: what META names stands there already.
+  const inSteps = machineApiFacts(hop.from.version).upgrade === "in-steps" && !keepsArguments && !isBroken;
   if (!candidate.isInstalled) {
     const pulled = pull(assessed, candidate, image);
     if (typeof pulled !== "string") return pulled;
@@ -168,10 +175,15 @@ function toWords({ hop: { from, to } }: Candidate, { schematic }: Installer): st
 
 /** Nodes that are still to come bear their taint before the first pod is evicted, which is up to an open run: one that installs has one by now. */
 function beforeDrain(assessed: Assessment, facts: ClusterFacts, { name, machine }: Candidate): Begun | undefined {
-  if (assessed.seen.nodes === undefined || machine.drain !== undefined || !isPodTaken(assessed, name)) return undefined;
+  if (assessed.seen.nodes === undefined || machine.drain !== undefined || !isDrained(assessed, facts, { name, machine })) return undefined;
   const says = `The Nodes of the cluster are looked at before ${name} is drained.`;
   if (openRun(facts) === undefined) return { kind: "act", says, actions: [], beginsRun: true };
   return assessed.seen.nodes.isAsking || awaitsNodesOfRun(assessed) ? { kind: "act", says, actions: [] } : undefined;
+}
+
+/** Pods have somewhere to go. A machine that a Talos broke evicts nothing: what it runs goes with its boot, as when it is rolled back. */
+function isDrained(assessed: Assessment, facts: ClusterFacts, { name, machine }: Pick<Candidate, "name" | "machine">): boolean {
+  return isPodTaken(assessed, name) && brokenBy(facts, machine) === undefined;
 }
 
 /** Drained first, under no intent; the intent of the boot ends the drain. */
@@ -195,8 +207,7 @@ function boot(
   }
   const first = beforeDrain(assessed, facts, candidate);
   if (first !== undefined) return first;
-  // Pods have nowhere to go where no other Node takes any.
-  const drain = isPodTaken(assessed, name) ? readyToDisturb(assessed, name, true) : ({ kind: "ready" } as const);
+  const drain = isDrained(assessed, facts, candidate) ? readyToDisturb(assessed, name, true) : ({ kind: "ready" } as const);
   if (drain.kind === "act") return { kind: "act", says: drain.message, actions: drain.actions };
   if (drain.kind === "wait") return { kind: "act", says: drain.message, actions: [] };
   const intent: UpgradeIntent = {

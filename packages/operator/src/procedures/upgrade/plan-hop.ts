@@ -11,6 +11,7 @@ import { outageOf } from "./outage.ts";
 import { isProvenOn } from "./proven.ts";
 import { notBack } from "./not-back.ts";
 import { withRun } from "./run.ts";
+import { brokenBy } from "./quarantine.ts";
 import { openWords } from "./open-words.ts";
 import { wordsOf } from "./words.ts";
 import { whatElseIsOpen } from "./what-else-is-open.ts";
@@ -84,6 +85,8 @@ function candidatesOf(assessed: Assessment, hop: TalosHop): readonly Candidate[]
   const isOwn = ({ declared: { name } }: AssessedMachine): boolean => own.kind === "here" && own.machine === name;
   const weight = ({ machine, isInstalled }: Candidate): number =>
     isInstalled ? 0 : machine.drain !== undefined ? 1 : isOwn(machine) ? 4 : leads(machine) ? 3 : 2;
+  // Others wait until it is back.
+  const turn = (one: Candidate): number => (brokenBy(assessed.facts, one.machine) === undefined ? weight(one) : -1);
   return hop.machines
     .flatMap((one): readonly Candidate[] => {
       const machine = assessed.byName.get(one.name);
@@ -92,7 +95,7 @@ function candidatesOf(assessed: Assessment, hop: TalosHop): readonly Candidate[]
       const installed = machine.fact?.installed;
       return [{ machine, hop: one, name: one.name, isInstalled: installed !== undefined && isSameBuild(installed, one.to) }];
     })
-    .toSorted((a, b) => weight(a) - weight(b) || (a.name < b.name ? -1 : 1));
+    .toSorted((a, b) => turn(a) - turn(b) || (a.name < b.name ? -1 : 1));
 }
 
 /** Whose turn it is, with what is done; `outage` = what is told of it first. */

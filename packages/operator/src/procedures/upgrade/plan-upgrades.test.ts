@@ -162,10 +162,20 @@ const shows = (digit: string): Pick<Given, "looks"> => ({
   },
 });
 
+/** What the last control plane runs failed on it, and it never was ready with that: META still names what ran before. */
+const broken = (quarantined: string, stage = "booting"): Given => ({
+  looks: { "10.0.0.3": running(member(2, 3), { version: "v1.13.9", ready: false, stage }) },
+  talos: { [cp(3)]: { ...plain, fallback: "Talos-v1.13.8.efi" } },
+  facts: { quarantine: [{ version: "v1.13.9", machine: quarantined, at: NOW, why: "It failed." }] },
+});
+
 const cases: readonly (readonly [string, Given, readonly string[], RegExp?])[] = [
   ["installs on the first that follows", {}, [`InstallTalos ${cp(2)}`]],
   ["installs nothing from the image of another version", { inStore: "v1.13.11" }, [`PullInstaller ${cp(2)}`]],
   ["pulls first", { pulled: [] }, [`PullInstaller ${cp(2)}`]],
+  ["brings another Talos to one that a Talos broke, before all others, in one call", broken(cp(3)), [`UpgradeTalos ${cp(3)}`]],
+  ["brings it there too when its boot has ended", broken(cp(3), "running"), [`UpgradeTalos ${cp(3)}`]],
+  ["brings nothing to one that is not well for another reason", broken(cp(2)), []],
   [
     "leaves the leader for the end",
     { looks: { "10.0.0.2": running(member(1, 3), { version: asked }), "10.0.0.3": running(member(2, 3), { version: asked }) } },

@@ -79,11 +79,17 @@ export function lifted({ seen }: Assessment, facts: ClusterFacts): { readonly fa
 }
 
 /** What failed on a machine that runs it still, for it is not rolled back, and is not well; `undefined` = nothing did, or it is well. */
-export function failedHere(
+export function failedHere(facts: Pick<ClusterFacts, "quarantine"> | undefined, machine: SeenMachine): QuarantineFact | undefined {
+  const { declared, look } = machine;
+  return look.kind === "running" && look.version === declared.version ? brokenBy(facts, machine) : undefined;
+}
+
+/** The same, whatever is asked for on it by now. */
+export function brokenBy(
   facts: Pick<ClusterFacts, "quarantine"> | undefined,
-  { declared, look }: SeenMachine,
+  { declared, look }: Pick<SeenMachine, "declared" | "look">,
 ): QuarantineFact | undefined {
-  if (look.kind !== "running" || look.version === undefined || look.ready || look.version !== declared.version) return undefined;
+  if (look.kind !== "running" || look.version === undefined || look.ready) return undefined;
   return quarantineOf(facts, { version: look.version, schematic: look.schematic }).findLast(({ machine }) => machine === declared.name);
 }
 

@@ -19,7 +19,7 @@ import { imageFor } from "./image.ts";
 import { mayAskUnder } from "./may-ask-under.ts";
 import { mayRollBack } from "./may-roll-back.ts";
 import { isImageGone } from "./pull-words.ts";
-import { quarantined } from "./quarantine.ts";
+import { brokenBy, quarantined } from "./quarantine.ts";
 import { builtFrom } from "./words.ts";
 import { isOver } from "../../observe/step-times.ts";
 import { ARRIVES_MS, WELL_WITHIN_MS } from "./times.ts";
@@ -265,7 +265,14 @@ export function bootActions(
   if (image.kind !== "image" || image.schematic !== talosSchematic || !mayAskUnder(seen, upgradeTalos, intent)) return [];
   const runs = { version: talosBefore, schematic: met.look.schematic };
   const isReinstalled = isSameBuild(runs, { version: talosVersion, schematic: talosSchematic });
-  const step = { ...target, role, ifBootId: bootIdBefore, ifVersion: talosBefore, ...(isReinstalled ? { ifLacking: true as const } : {}) };
+  const step = {
+    ...target,
+    role,
+    ifBootId: bootIdBefore,
+    ifVersion: talosBefore,
+    ...(isReinstalled ? { ifLacking: true as const } : {}),
+    ...(brokenBy(facts, met) === undefined ? {} : { ifBroken: true as const }),
+  };
   return [{ kind: "UpgradeTalos", ...step, version: talosVersion, schematic: talosSchematic, image: image.reference }];
 }
 

@@ -1,6 +1,5 @@
 import { conditionFor, findCondition } from "@talos-operator/api";
 import type { ConditionInput, MachineIdentityStatus, MachineState, ReasonOf, TalosMachine, TalosMachineStatus } from "@talos-operator/api";
-import { lockoutWords } from "../../procedures/join/plan.ts";
 import { addressReasonOf } from "../../controllers/shared/address-conditions.ts";
 import { UNTIL_KEYS_ARE_BACK } from "../../assess/keys-in-doubt.ts";
 import { comingUpReason, isInstalling, isReady, sharedNodeWords, unmetWords } from "../../assess/machine-state.ts";
@@ -230,7 +229,6 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
             "The machine was configured and waits in maintenance mode with another key. Nothing is sent to it; the TalosControlPlane says how to release it.",
         };
       if (wasConfigured && sent?.outcome === "refused") return { reason: "ConfigRejected", message: refusedWords(sent) };
-      if (declared?.lockout !== undefined) return { reason: "InvalidConfig", message: `${name}: ${lockoutWords(declared.lockout)}` };
       return wasConfigured
         ? { reason: "Configuring", message: "Applying the configuration." }
         : { reason: "WaitingForMachines", message: "In maintenance mode, not configured yet." };

@@ -3,24 +3,31 @@ import type { ConfigMap } from "../../document/value.ts";
 import { mapAt } from "../access.ts";
 import type { RuntimeMode } from "../rule-set.ts";
 
-/** All codes of hazards. Each has an entry in `docs/reference/config-hazards.md`; codes are never re-used. */
-export const hazardCodes = [
-  "ADDRESS_IN_CLUSTER_SUBNET",
-  "CLUSTER_SUBNETS_OVERLAP",
-  "CLUSTER_SUBNET_INVALID",
-  "SERVICE_SUBNET_TOO_LARGE",
-  "ENDPOINT_NOT_HTTPS",
-  "ENDPOINT_WITHOUT_PORT",
-  "ENDPOINT_LOCAL",
-  "INSTALL_DISK_ABSENT",
-  "TALOS_API_BLOCKED",
-] as const;
+/**
+ * What holds a configuration back, by code: whether whoever sends it asks a person first. True for what shuts everybody out of a machine, and for what
+ * Kubernetes refuses to run with; false for what is odd and may be meant. Each code has an entry in `docs/reference/config-hazards.md`; codes are never re-used.
+ */
+const holdsBack = {
+  ADDRESS_IN_CLUSTER_SUBNET: true,
+  CLUSTER_SUBNETS_OVERLAP: true,
+  CLUSTER_SUBNET_INVALID: true,
+  SERVICE_SUBNET_TOO_LARGE: true,
+  ENDPOINT_NOT_HTTPS: true,
+  ENDPOINT_WITHOUT_PORT: false,
+  // A cluster of one machine may be its own endpoint.
+  ENDPOINT_LOCAL: false,
+  INSTALL_DISK_ABSENT: false,
+  TALOS_API_BLOCKED: true,
+} as const satisfies Record<string, boolean>;
 
 /** What Talos takes and the user would rue. */
-export type HazardCode = (typeof hazardCodes)[number];
+export type HazardCode = keyof typeof holdsBack;
 
-/** A finding of this library, which no node makes: a config with hazards is still taken. */
-export interface Hazard {
+/** All codes of hazards, in the order of their page. */
+export const hazardCodes = Object.keys(holdsBack) as readonly HazardCode[];
+
+/** What a check for hazards finds. */
+export interface HazardFinding {
   readonly code: HazardCode;
   /** The kind of the document, with its name after a slash; `v1alpha1` for the machine config itself. */
   readonly document: string;
@@ -28,6 +35,17 @@ export interface Hazard {
   readonly path: string;
   /** What would happen, and what to do. Holds no secret. */
   readonly message: string;
+}
+
+/** A finding of this library, which no node makes: a config with hazards is still taken. */
+export interface Hazard extends HazardFinding {
+  /** A config with it is sent to no machine before a person has accepted the hazard. */
+  readonly holdsBack: boolean;
+}
+
+/** The finding, with what its code means for whoever sends the config. */
+export function hazardOf(finding: HazardFinding): Hazard {
+  return { ...finding, holdsBack: holdsBack[finding.code] };
 }
 
 /** A config as the checks for hazards see it. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { validateMachineConfig, type RuntimeMode } from "../validate.ts";
-import { hazardCodes } from "./hazard.ts";
+import { hazardCodes, hazardOf } from "./hazard.ts";
 import type { HazardCode } from "./hazards.ts";
 
 const machine = "machine: {type: worker, install: {disk: /dev/sda}}\n";
@@ -138,7 +138,11 @@ test("every code has an entry on the page and a case above, and every entry is a
     entries.map((entry) => entry.split("\n")[0]),
     hazardCodes,
   );
-  for (const entry of entries) assert.match(entry, /^- Cause: \S.*\n- Effect: \S.*\n- Remedy: \S/m);
+  for (const entry of entries) assert.match(entry, /^- Cause: \S.*\n- Effect: \S.*\n- Remedy: \S.*\n- Held back: (yes|no)$/m);
+  for (const code of hazardCodes) {
+    const { holdsBack } = hazardOf({ code, document: "", path: "", message: "" });
+    assert.match(entries.find((entry) => entry.startsWith(code)) ?? "", holdsBack ? /^- Held back: yes$/m : /^- Held back: no$/m);
+  }
   const seen = new Set(cases.flatMap(({ hazards }) => hazards.map((hazard) => hazard.split(" ")[0])));
   assert.deepEqual(
     hazardCodes.filter((code) => !seen.has(code)),

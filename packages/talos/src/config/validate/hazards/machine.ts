@@ -1,12 +1,12 @@
 import type { ConfigMap } from "../../document/value.ts";
 import { isThere, mapsAt, textAt, textsAt } from "../access.ts";
-import { documentOf, type Hazard, type HazardInput } from "./hazard.ts";
+import { documentOf, type HazardFinding, type HazardInput } from "./hazard.ts";
 
 /** Port of the Talos API on every machine. */
 const talosApiPort = 50_000;
 
 /** A machine that would forget everything when it restarts. */
-export function installHazards(input: HazardInput): readonly Hazard[] {
+export function installHazards(input: HazardInput): readonly HazardFinding[] {
   const { mode, v1alpha1 } = input;
   if (mode !== "metal" || v1alpha1 === undefined) return [];
   const unattended = documentOf(input, "UnattendedInstallConfig");
@@ -23,7 +23,7 @@ export function installHazards(input: HazardInput): readonly Hazard[] {
 }
 
 /** A firewall that shuts out whoever would change it. */
-export function firewallHazards(input: HazardInput): readonly Hazard[] {
+export function firewallHazards(input: HazardInput): readonly HazardFinding[] {
   if (textAt(documentOf(input, "NetworkDefaultActionConfig"), "ingress") !== "block") return [];
   const isOpen = input.documents.some(
     ({ shape, members }) =>
@@ -33,7 +33,7 @@ export function firewallHazards(input: HazardInput): readonly Hazard[] {
       letsIn(members, input.reachedAt),
   );
   if (isOpen) return [];
-  const message = `everything that comes in is blocked and no rule opens port ${talosApiPort} to anybody who could call it, so the Talos API is out of reach for good; add a NetworkRuleConfig for it`;
+  const message = `no rule opens port ${talosApiPort}, so nobody reaches the Talos API again; add a NetworkRuleConfig for it`;
   return [{ code: "TALOS_API_BLOCKED", document: "NetworkDefaultActionConfig", path: "ingress", message }];
 }
 

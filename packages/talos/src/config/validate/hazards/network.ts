@@ -2,7 +2,7 @@ import { cidrContains, cidrsOverlap, tryParseAddress, tryParsePrefix } from "../
 import { textAt, textsAt } from "../access.ts";
 import { hostnameOf, parseUrl, portOf, type Url } from "../text/url.ts";
 import { machineAddresses } from "./addresses.ts";
-import { clusterOf, documentOf, type Hazard, type HazardInput, type Located } from "./hazard.ts";
+import { clusterOf, documentOf, type HazardFinding, type HazardInput, type Located } from "./hazard.ts";
 
 /** What Talos gives pods and services when a config says nothing. */
 const defaults = { podSubnets: "10.244.0.0/16", serviceSubnets: "10.96.0.0/12" } as const;
@@ -24,12 +24,12 @@ function subnets(input: HazardInput, field: SubnetField): readonly Located[] {
 }
 
 /** Hazards of the networks of pods and services. */
-export function subnetHazards(input: HazardInput): readonly Hazard[] {
+export function subnetHazards(input: HazardInput): readonly HazardFinding[] {
   const pods = subnets(input, "podSubnets");
   const services = subnets(input, "serviceSubnets");
   return [...pods, ...services]
     .filter(({ text }) => tryParsePrefix(text) === undefined)
-    .map(({ document, path, text }): Hazard => ({
+    .map(({ document, path, text }): HazardFinding => ({
       code: "CLUSTER_SUBNET_INVALID",
       document,
       path,
@@ -39,7 +39,7 @@ export function subnetHazards(input: HazardInput): readonly Hazard[] {
 }
 
 /** The API server takes at most 20 bits of addresses for services. */
-function tooLarge({ document, path, text }: Located): Hazard[] {
+function tooLarge({ document, path, text }: Located): HazardFinding[] {
   const prefix = tryParsePrefix(text);
   if (prefix === undefined) return [];
   const shortest = (prefix.address.family === 4 ? 32 : 128) - 20;
@@ -48,11 +48,11 @@ function tooLarge({ document, path, text }: Located): Hazard[] {
   return [{ code: "SERVICE_SUBNET_TOO_LARGE", document, path, message }];
 }
 
-function overlaps(pods: readonly Located[], services: readonly Located[]): Hazard[] {
+function overlaps(pods: readonly Located[], services: readonly Located[]): HazardFinding[] {
   return services.flatMap(({ document, path, text }) =>
     pods
       .filter((pod) => cidrsOverlap(pod.text, text))
-      .map((pod): Hazard => ({
+      .map((pod): HazardFinding => ({
         code: "CLUSTER_SUBNETS_OVERLAP",
         document,
         path,
@@ -61,7 +61,7 @@ function overlaps(pods: readonly Located[], services: readonly Located[]): Hazar
   );
 }
 
-function addressHazards(input: HazardInput, pods: readonly Located[], services: readonly Located[]): Hazard[] {
+function addressHazards(input: HazardInput, pods: readonly Located[], services: readonly Located[]): HazardFinding[] {
   const endpoint = endpointOf(input);
   const host = endpoint?.url === undefined ? undefined : hostnameOf(endpoint.url);
   const all = [...machineAddresses(input), ...(endpoint === undefined || host === undefined ? [] : [{ ...endpoint.place, text: host }])];
@@ -72,7 +72,7 @@ function addressHazards(input: HazardInput, pods: readonly Located[], services: 
     ].find((subnet) => cidrContains(subnet.text, text));
     if (inside === undefined) return [];
     const message = `${text} lies in ${inside.text}, the network of ${inside.of}, so the machine loses its way to it; move ${inside.of} or the address elsewhere`;
-    return [{ code: "ADDRESS_IN_CLUSTER_SUBNET", document, path, message } satisfies Hazard];
+    return [{ code: "ADDRESS_IN_CLUSTER_SUBNET", document, path, message } satisfies HazardFinding];
   });
 }
 
@@ -92,7 +92,7 @@ function endpointOf(input: HazardInput): Endpoint | undefined {
 }
 
 /** Hazards of the address at which machines look for the cluster. One that is no URL is an error of Talos already. */
-export function endpointHazards(input: HazardInput): readonly Hazard[] {
+export function endpointHazards(input: HazardInput): readonly HazardFinding[] {
   const endpoint = endpointOf(input);
   if (endpoint?.url === undefined) return [];
   const { url } = endpoint;
@@ -100,7 +100,7 @@ export function endpointHazards(input: HazardInput): readonly Hazard[] {
   const host = hostnameOf(url);
   const address = tryParseAddress(host);
   const isLocal = host === "localhost" || address?.value === 0n || cidrContains("127.0.0.0/8", host) || cidrContains("::1/128", host);
-  const found: Hazard[] = [];
+  const found: HazardFinding[] = [];
   if (url.scheme !== "https") {
     const message = `the API server speaks https only, so nothing answers ${url.scheme === "" ? "without a scheme" : `over ${url.scheme}`}; write https://`;
     found.push({ code: "ENDPOINT_NOT_HTTPS", document, path, message });
