@@ -57,6 +57,7 @@ import { createConfigReferences } from "./references/config-references.ts";
 import type { SpecOptions } from "./spec/spec-options.ts";
 import { createReferences } from "./references/references.ts";
 import { createReleases } from "./references/releases.ts";
+import { OPERATOR_MANAGER } from "./neighbours/foreign-writer.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { reportUnserved } from "./neighbours/unserved-kinds.ts";
 import { createResults } from "./results/results.ts";
@@ -98,7 +99,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const { kube: noted, writes } = notingWrites(kube, clock);
-  const client = createKubeClient(noted, { timers, random });
+  const client = createKubeClient(noted, { timers, random }, OPERATOR_MANAGER);
   const recorder = createEventRecorder({
     client,
     clock,
