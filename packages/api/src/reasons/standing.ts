@@ -303,7 +303,7 @@ export const removing = {
     RemovingMember: {
       status: "True",
       release: "itself",
-      when: "The member of a control plane that is gone is being removed from etcd.",
+      when: "A control plane that left the spec does not answer: its member is being removed from etcd, or is about to be.",
       next: "-",
     },
     MachineUnreachable: {

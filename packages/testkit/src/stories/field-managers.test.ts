@@ -25,8 +25,8 @@ test("every write of the operator carries its name: while it makes a cluster, ch
     await apply(world, kinds.cluster, demoCluster(["10.5.0.1"], ["10.5.0.4"]));
     await world.start();
     await world.untilReady();
-    const [entry] = ((await world.get(kinds.cluster)).metadata?.managedFields ?? []).filter((one) =>
-      JSON.stringify(one).includes("f:finalizers"),
+    const [entry] = ((await world.get(kinds.cluster))?.metadata?.managedFields ?? []).filter((one) =>
+      JSON.stringify(one ?? "").includes("f:finalizers"),
     );
     assert.equal((entry as { readonly manager?: string } | undefined)?.manager, "talos-operator");
     await world.client.resource(kinds.cluster).delete({ namespace, name: "demo" });

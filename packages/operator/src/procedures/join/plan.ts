@@ -24,7 +24,7 @@ import type { InMaintenance, Running } from "../../model/look.ts";
 import type { ClusterFacts, DecisionFact, MachineFact, QuarantineFact } from "../../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
-import type { MachinePlan, PlannedConfiguration, StoppedMachine } from "../../model/plans.ts";
+import type { HeldMachine, MachinePlan, PlannedConfiguration, StoppedMachine } from "../../model/plans.ts";
 import type { Assessment } from "../../model/assessment.ts";
 
 /**
@@ -39,7 +39,7 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
   const stopped = seen.machines.flatMap((machine) => stopOf({ assessed, facts, twins }, machine) ?? []);
   const isStopped = new Set(stopped.map((machine) => machine.name));
   const configure: PlannedConfiguration[] = [];
-  const held: string[] = [];
+  const held: HeldMachine[] = [];
   const met = withUnknownRunning(seen, facts, isStopped);
   const notes = new Notes(seen, met);
   for (const machine of seen.machines) {
@@ -51,7 +51,7 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
     // Control planes of this pass have begun, too: the next one is held by them.
     const hindrance = joinHindrance(assessed, notes.facts, machine);
     if (hindrance !== undefined) {
-      held.push(hindrance);
+      held.push({ role: declared.role, says: hindrance });
       continue;
     }
     const disk = diskOf(facts, declared, look);
