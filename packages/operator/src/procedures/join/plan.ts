@@ -154,6 +154,7 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
         : known !== undefined && isOwnerGoing(seen, declared)
     )
       continue;
+    if (isOfBeforeWipe(facts, declared, look)) continue;
     const met = metRunning(seen, facts, declared, look);
     // Everybody else would not be written down either.
     room ??= new RecordRoom(draft.before);
@@ -168,6 +169,22 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
     });
   }
   return draft.facts();
+}
+
+/** No look is kept for longer than this. Milliseconds. */
+const LOOK_LASTS_MS = 60_000;
+
+/** The machine was released by its other name after this look: it may have been wiped since, and runs no more. */
+function isOfBeforeWipe({ machines }: ClusterFacts, { name, address }: DeclaredMachine, { at, hardware }: Running): boolean {
+  return machines.some(
+    (fact) =>
+      fact.name !== name &&
+      fact.releasedAt !== undefined &&
+      (fact.address === address || (fact.uuid !== "" && fact.uuid === hardware?.uuid)) &&
+      // The record keeps whole seconds.
+      at < fact.releasedAt + 1_000 &&
+      fact.releasedAt - at < LOOK_LASTS_MS,
+  );
 }
 
 /**
