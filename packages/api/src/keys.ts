@@ -34,6 +34,8 @@ export const annotations = {
    * keys are gone. Set by the operator at the end of a deletion.
    */
   machinesWiped: `${OPERATOR_GROUP}/machines-wiped`,
+  /** Value: the UID of the TalosControlPlane that new keys were made for. On a bundle Secret. Set by the operator. */
+  madeFor: `${OPERATOR_GROUP}/made-for`,
   /** Value: a machine's UUID. Lets a machine that was installed and answers in maintenance mode be configured again. */
   approveReprovision: `${OPERATOR_GROUP}/approve-reprovision`,
   /** Value: the SHA-256 of a maintenance key, base64. Somebody vouches for it: with `--require-maintenance-fingerprint` only such a machine is configured. */
@@ -109,6 +111,7 @@ export const annotations = {
 /** Annotations that the operator sets itself, and nobody else has a reason to. */
 export const annotationsOfOperator: ReadonlySet<string> = new Set([
   annotations.machinesWiped,
+  annotations.madeFor,
   annotations.takenBefore,
   annotations.backupSlot,
   annotations.addonUid,
