@@ -104,6 +104,11 @@ export const annotations = {
   approveOutage: `${OPERATOR_GROUP}/approve-outage`,
   /** Value: a version of Talos. On a TalosControlPlane: a version that failed on a machine may be tried again. */
   liftQuarantine: `${OPERATOR_GROUP}/lift-quarantine`,
+  /**
+   * Value: the Talos cluster.id. On the ClusterRecord of a cluster that was deleted with `deletionPolicy: preserve`, once the record is being deleted: record and keys
+   * go, and nobody administers the machines with them any more.
+   */
+  releaseKeys: `${OPERATOR_GROUP}/release-keys`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;
@@ -127,6 +132,8 @@ export const labels = {
   role: `${OPERATOR_GROUP}/role`,
   /** Name of the TalosWorker that lists the machine, on TalosMachines of workers. */
   pool: `${OPERATOR_GROUP}/pool`,
+  /** `true` on the ClusterRecord of a cluster that was deleted with `deletionPolicy: preserve`. */
+  preserved: `${OPERATOR_GROUP}/preserved`,
   /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
   secretKind: `${OPERATOR_GROUP}/secret`,
   /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had; `backup` and `addon` on the Jobs of workers, their pods and Secrets. */

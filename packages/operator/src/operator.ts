@@ -1,5 +1,6 @@
 import {
   canonicalAddress,
+  clusterRecordResource,
   kubernetesClusterResource,
   talosClusterAddonReleaseResource,
   talosClusterAddonResource,
@@ -14,6 +15,7 @@ import {
   vitistackMachineResource,
 } from "@talos-operator/api";
 import type {
+  ClusterRecord,
   KubernetesCluster,
   TalosCluster,
   TalosClusterAddon,
@@ -50,6 +52,7 @@ import { createLatest } from "./controllers/shared/latest.ts";
 import { parentsOf } from "./controllers/shared/parents.ts";
 import { notingWrites } from "./controllers/shared/own-writes.ts";
 import { createMachineController, reportAfterMs } from "./projections/machine/controller.ts";
+import { createRecordController, preservedRecords } from "./projections/record/controller.ts";
 import { createWorkerController } from "./projections/pool/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
 import { createCheckedDialer } from "./looking/checked-dialer.ts";
@@ -147,6 +150,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackup>(talosEtcdBackupResource, scope);
   const schedules: Informer<TalosEtcdBackupSchedule> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource, scope);
+  const records: Informer<ClusterRecord> = informers.informer<ClusterRecord>(clusterRecordResource, { ...scope, ...preservedRecords });
   const etcdBackups: Informer<EtcdBackup> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<EtcdBackup>(etcdBackupResource, scope);
   const { addons: ofAddons } = dependencies;
@@ -313,6 +317,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
         reporter,
         compositions,
         createMachineIdentityController(composed),
+        createRecordController({ ...shared, records }),
         ...ofBackups,
         ...addonControllers,
       ],

@@ -166,8 +166,14 @@ export const secretsLost = {
 /** What somebody deleted and the operator holds on to. */
 export const deletionHeld = {
   meaning: "Somebody deleted what the operator knows about a cluster that is there; its finalizers hold it, for it cannot be made again.",
-  kinds: ["TalosControlPlane"],
+  kinds: ["TalosControlPlane", "ClusterRecord"],
   reasons: {
+    KeysOfPreserved: {
+      status: "True",
+      release: "person",
+      when: "On a ClusterRecord: it is being deleted, often with its namespace, and its cluster was deleted with deletionPolicy preserve and may still run.",
+      next: "Save the Secret and the ClusterRecord, then annotate the ClusterRecord with talos-operator.dev/release-keys and the cluster.id; the runbook preserved-keys says how.",
+    },
     RecordDeleted: {
       status: "True",
       release: "none",
