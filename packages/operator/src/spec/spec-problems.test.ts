@@ -46,7 +46,7 @@ describe("a patch of which no config can be made", () => {
   });
   it("is told with the machines that it concerns where each of them has it", () => {
     const each = machines.map((machine) => ({ ...machine, configPatches: [path] }));
-    const [first, ...others] = messages({ metalSpec: { machines: each, machineSpec: {} } as never });
+    const [first, ...others] = messages({ metalSpec: { machines: each, machineSpec: {} } });
     assert.deepEqual(others, []);
     assert.match(first ?? "", /^spec\.metalSpec\.machines\[0\]\.configPatches\[0\]: no machine config can be made: /);
     assert.match(first ?? "", / \(alike: spec\.metalSpec\.machines\[1\]\.configPatches\[0\], \S+, \S+ and 1 more\)$/);

@@ -302,7 +302,9 @@ test("a pool that was taken away says what its dead machine waits for, and what 
     const deleting = await world.condition(kinds.controlPlane, "Deleting");
     assert.equal(deleting?.reason, "MachineUnreachable");
     assert.match(deleting.message, new RegExp(`^demo-${dead} must be wiped and does not answer.*abandon-machine: `));
-    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "Deleting");
+    assert.equal((await world.condition(kinds.worker, "Ready"))?.reason, "Deleting");
+    assert.equal((await world.condition(kinds.cluster, "Ready"))?.reason, "WorkersNotReady");
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
     const word = /abandon-machine: (\S+)\.$/.exec(deleting.message)?.[1] ?? "";
     await world.annotate(kinds.controlPlane, "talos-operator.dev/abandon-machine", word);
     await world.until("the pool is gone", async () => (await world.get(kinds.worker)) === undefined, 300);

@@ -42,7 +42,7 @@ export function createRecordController(options: RecordControllerOptions): Contro
     const conditions = setCondition(told, condition, clock.now());
     if (conditions === told) return;
     const applied = { apiVersion: apiVersionOf(clusterRecordResource), kind: clusterRecordResource.kind, status: { conditions } };
-    await recordClient.applyStatus({ ...applied, metadata: { namespace, name } } as never, { fieldManager: FIELD_MANAGER, force: true });
+    await recordClient.applyStatus({ ...applied, metadata: { namespace, name } }, { fieldManager: FIELD_MANAGER, force: true });
   }
 
   return createController({
