@@ -174,10 +174,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
           freshMs: resync,
           ...(figures === undefined ? {} : { onOperation: (operation, isDone) => figures.fileOperation(operation, isDone) }),
         });
-  const hosts: SpecOptions = {
-    allowLoopback: options.allowLoopbackMachines === true,
-    ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
-  };
+  const hosts = hostsOf(options);
   const latest = {
     talosCluster: createLatest(talosClusters, client, clock, writes),
     controlPlane: createLatest(controlPlanes, client, clock, writes),
@@ -187,6 +184,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   };
   const watched = { talosClusters, controlPlanes, workers, machines, latest };
   const traced = tracer === undefined ? {} : { tracer };
+  const figured = backupFigures === undefined ? {} : { backupFigures };
   const shared = { client, clock, timers, random, log, ...watched, hosts, ...measured, ...traced };
   let current: Brain | undefined;
   const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection || {};
@@ -251,7 +249,6 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     });
     const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
     const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined, hasWorkers: runner !== undefined };
-    const figured = backupFigures === undefined ? {} : { backupFigures };
     const ofBackups =
       backups === undefined || schedules === undefined || etcdBackups === undefined
         ? []
@@ -354,6 +351,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     health: () => manager.health(),
     lastDecision: (key) => current?.lastDecision(key),
   };
+}
+
+/** What the specs of clusters may name. */
+function hostsOf({ allowLoopbackMachines, installerRegistries }: OperatorOptions): SpecOptions {
+  const allowLoopback = allowLoopbackMachines === true;
+  return installerRegistries === undefined ? { allowLoopback } : { allowLoopback, installerRegistries };
 }
 
 /** For finding machines of other clusters at an address. */

@@ -42,10 +42,7 @@ test("IN61: a wiped machine is not configured again without a word, and is with 
       "MaintenanceUnexpected",
       async () => (await world.condition(kinds.machine, "Ready", "demo-10.5.0.4"))?.reason === "MaintenanceUnexpected",
     );
-    await world.until(
-      "the pool says so",
-      async () => (await world.condition(kinds.worker, "Ready"))?.reason === "MaintenanceUnexpected",
-    );
+    await world.until("the pool says so", async () => (await world.condition(kinds.worker, "Ready"))?.reason === "MaintenanceUnexpected");
     const applies = (): number => world.effects.filter((effect) => effect === "ApplyConfiguration 10.5.0.4").length;
     await world.time.advance(300_000);
     assert.equal(applies(), 1);
