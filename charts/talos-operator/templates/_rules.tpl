@@ -19,7 +19,11 @@
 # the memory of a cluster: intents before they are sent, facts that must not be forgotten
 - apiGroups: [talos-operator.dev]
   resources: [clusterrecords]
-  verbs: [create, delete, get, list, patch]
+  verbs: [create, delete, get, list, patch, watch]
+# the record of a preserved cluster says what its deletion waits for
+- apiGroups: [talos-operator.dev]
+  resources: [clusterrecords/status]
+  verbs: [patch]
 # whole machine configs that configRef names, and releases that upgrades go through, by name; never listed or watched
 - apiGroups: ['']
   resources: [configmaps]

@@ -34,6 +34,8 @@ export const annotations = {
    * keys are gone. Set by the operator at the end of a deletion.
    */
   machinesWiped: `${OPERATOR_GROUP}/machines-wiped`,
+  /** Value: the UID of the TalosControlPlane that new keys were made for. On a bundle Secret. Set by the operator. */
+  madeFor: `${OPERATOR_GROUP}/made-for`,
   /** Value: a machine's UUID. Lets a machine that was installed and answers in maintenance mode be configured again. */
   approveReprovision: `${OPERATOR_GROUP}/approve-reprovision`,
   /** Value: the SHA-256 of a maintenance key, base64. Somebody vouches for it: with `--require-maintenance-fingerprint` only such a machine is configured. */
@@ -107,6 +109,11 @@ export const annotations = {
    * them. Bound to the settings of now.
    */
   acceptHazard: `${OPERATOR_GROUP}/accept-hazard`,
+  /**
+   * Value: the Talos cluster.id. On the ClusterRecord of a cluster that was deleted with `deletionPolicy: preserve`, once the record is being deleted: record and keys
+   * go, and nobody administers the machines with them any more.
+   */
+  releaseKeys: `${OPERATOR_GROUP}/release-keys`,
   /** Value: the Talos cluster.id. Takes over a cluster whose record belongs to an object with another UID. */
   adopt: `${OPERATOR_GROUP}/adopt`,
 } as const;
@@ -114,6 +121,7 @@ export const annotations = {
 /** Annotations that the operator sets itself, and nobody else has a reason to. */
 export const annotationsOfOperator: ReadonlySet<string> = new Set([
   annotations.machinesWiped,
+  annotations.madeFor,
   annotations.takenBefore,
   annotations.backupSlot,
   annotations.addonUid,
@@ -129,6 +137,8 @@ export const labels = {
   role: `${OPERATOR_GROUP}/role`,
   /** Name of the TalosWorker that lists the machine, on TalosMachines of workers. */
   pool: `${OPERATOR_GROUP}/pool`,
+  /** `true` on the ClusterRecord of a cluster that was deleted with `deletionPolicy: preserve`. */
+  preserved: `${OPERATOR_GROUP}/preserved`,
   /** What a Secret holds: `bundle`, `kubeconfig`, `talosconfig` or `applied-template`. */
   secretKind: `${OPERATOR_GROUP}/secret`,
   /** `manager` on the Deployments of this operator, whose image has the name that a published operator's had; `backup` and `addon` on the Jobs of workers, their pods and Secrets. */

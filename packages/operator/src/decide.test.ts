@@ -21,6 +21,7 @@ import type { TalosMachine } from "@talos-operator/api";
 import type { World } from "./testing/builders.ts";
 import { decide } from "./decide.ts";
 import type { Action } from "./model/effect.ts";
+import type { IntentFact } from "./model/record.ts";
 
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const allConfigured = cps.map((address) => configured(address));
@@ -49,6 +50,13 @@ function composed(address: string, reason?: string): TalosMachine {
   };
 }
 
+/** An effect that takes a control plane down and up again, and is open. */
+function restart(address: string, what: IntentFact["what"]): IntentFact {
+  const machine = `demo-${address}`;
+  const times = { at: NOW - 10_000, deadline: NOW + 60_000 };
+  return { what, machine, role: "controlplane", address, uuid: `uuid-${address}`, ...times, why: "", bootIdBefore: "b" };
+}
+
 /** What a case expects: kinds of actions in order, the reason of Ready, the state, and conditions by type. */
 interface Expectation {
   readonly rule: string;
@@ -58,6 +66,8 @@ interface Expectation {
   readonly conditions?: Readonly<Record<string, string>>;
   /** Of the message of Ready. */
   readonly says?: RegExp;
+  /** What the whole cluster waits for, its workers too. */
+  readonly waits?: { readonly reason: string; readonly says?: RegExp };
 }
 
 const cases: readonly { readonly name: string; readonly world: World; readonly want: Expectation }[] = [
@@ -288,22 +298,27 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "waitOrSettle", ready: "InstallDiskUnclear" },
   },
   {
-    name: "waits for its control planes first, and names a worker whose disk is not clear beside them",
+    name: "waits for its control planes first, and says nothing of a worker whose disk is not clear",
     world: {
       facts: facts(),
       workers: [worker(1)],
       looks: { "10.0.0.1": silent, "10.0.0.2": silent, "10.0.0.3": silent, "10.0.1.1": inMaintenance("10.0.1.1", { disks: [] }) },
     },
-    want: { rule: "waitOrSettle", ready: "WaitingForMachines", says: /demo-10\.0\.0\.1 .*demo-workers-10\.0\.1\.1 \(InstallDiskUnclear\)/ },
+    want: {
+      rule: "waitOrSettle",
+      ready: "WaitingForMachines",
+      says: /^(?!.*demo-workers)/,
+      waits: { reason: "WaitingForMachines", says: /demo-10\.0\.0\.1 .*demo-workers-10\.0\.1\.1 \(InstallDiskUnclear\)/ },
+    },
   },
   {
-    name: "waits for a worker whose disk is not clear once etcd is well",
+    name: "is ready while a worker's disk is not clear",
     world: {
       facts: facts({ machines: allConfigured, bootstrapDone: founded }),
       workers: [worker(1)],
       looks: { ...healthy, "10.0.1.1": inMaintenance("10.0.1.1", { disks: [] }) },
     },
-    want: { rule: "waitOrSettle", ready: "InstallDiskUnclear", says: /demo-workers-10\.0\.1\.1/ },
+    want: { rule: "waitOrSettle", ready: "AllReady", waits: { reason: "InstallDiskUnclear", says: /demo-workers-10\.0\.1\.1/ } },
   },
   {
     name: "asks no disk of a container",
@@ -722,13 +737,13 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
   },
   {
-    name: "is not ready while a worker is not",
+    name: "is ready while a worker is not",
     world: {
       workers: [worker(1)],
       facts: facts({ machines: [...allConfigured, configured("10.0.1.1", "worker", "demo-workers")], bootstrapDone: founded }),
       looks: { ...healthy, "10.0.1.1": running(undefined, { stage: "booting", ready: false }) },
     },
-    want: { rule: "waitOrSettle", ready: "Configuring", conditions: { NodesReady: "AllNodesReady" } },
+    want: { rule: "waitOrSettle", ready: "AllReady", waits: { reason: "Configuring" }, conditions: { NodesReady: "AllNodesReady" } },
   },
   {
     name: "tells a worker that answers nothing from one whose node is not ready",
@@ -742,8 +757,9 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
     want: {
       rule: "waitOrSettle",
-      ready: "MachineUnreachable",
-      conditions: { NodesReady: "AllNodesReady", Progressing: "Blocked" },
+      ready: "AllReady",
+      waits: { reason: "MachineUnreachable" },
+      conditions: { NodesReady: "AllNodesReady", Progressing: "Settled" },
     },
   },
   {
@@ -755,8 +771,9 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
     want: {
       rule: "waitOrSettle",
-      ready: "Configuring",
-      conditions: { NodesReady: "AllNodesReady", Progressing: "Configuring" },
+      ready: "AllReady",
+      waits: { reason: "Configuring" },
+      conditions: { NodesReady: "AllNodesReady", Progressing: "Settled" },
     },
   },
   {
@@ -768,8 +785,9 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
     want: {
       rule: "waitOrSettle",
-      ready: "WaitingForMachines",
-      conditions: { NodesReady: "AllNodesReady", Progressing: "WaitingForMachines" },
+      ready: "AllReady",
+      waits: { reason: "WaitingForMachines" },
+      conditions: { NodesReady: "AllNodesReady", Progressing: "Settled" },
     },
   },
   {
@@ -793,8 +811,32 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: {
       rule: "waitOrSettle",
       ready: "EtcdUnhealthy",
-      conditions: { EtcdHealthy: "MemberMissing", Progressing: "Blocked" },
+      conditions: { EtcdHealthy: "MemberMissing", Progressing: "WaitingForEtcd" },
     },
+  },
+  ...(["Reboot", "UpgradeTalos"] as const).map((what) => ({
+    name: `calls the restart of a control plane by the operator no fault: ${what}`,
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded, intents: [restart("10.0.0.3", what)] }),
+      looks: { ...healthy, "10.0.0.3": silent },
+    },
+    want: { rule: "waitOrSettle", ready: "Restarting", conditions: { EtcdHealthy: "MemberRestarting" } },
+  })),
+  {
+    name: "calls a control plane that is dead beside one that the operator restarts a fault",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded, intents: [restart("10.0.0.3", "Reboot")] }),
+      looks: { ...healthy, "10.0.0.2": silent, "10.0.0.3": silent },
+    },
+    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberMissing" } },
+  },
+  {
+    name: "calls a restart that did not end in its time a fault",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded, intents: [{ ...restart("10.0.0.3", "Reboot"), deadline: NOW }] }),
+      looks: { ...healthy, "10.0.0.3": silent },
+    },
+    want: { rule: "waitOrSettle", ready: "EtcdUnhealthy", conditions: { EtcdHealthy: "MemberMissing" } },
   },
   {
     name: "says of control planes that are all gone which they are, and sends nobody to list another one",
@@ -805,7 +847,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: {
       rule: "waitOrSettle",
       ready: "EtcdUnhealthy",
-      conditions: { EtcdHealthy: "NoAnswer", Progressing: "Blocked" },
+      conditions: { EtcdHealthy: "NoAnswer", Progressing: "WaitingForEtcd" },
       says: /^No control plane answers: demo-10\.0\.0\.1 \(.*\), demo-10\.0\.0\.2 .*, demo-10\.0\.0\.3 .*\. Bring back the control planes, 2 at least; (?!.*listing another)/,
     },
   },
@@ -822,7 +864,7 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: {
       rule: "waitOrSettle",
       ready: "EtcdUnhealthy",
-      conditions: { EtcdHealthy: "QuorumLost", Progressing: "Blocked" },
+      conditions: { EtcdHealthy: "QuorumLost", Progressing: "WaitingForEtcd" },
       says: /only demo-10\.0\.0\.1 runs, and 2 are needed\..* Bring back the control plane demo-10\.0\.0\.2 \(.*\) or demo-10\.0\.0\.3 (?!.*listing another)/,
     },
   },
@@ -888,10 +930,11 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
 for (const {
   name,
   world,
-  want: { says, ...want },
+  want: { says, waits, ...want },
 } of cases) {
   test(`brain: ${name}`, () => {
-    const decision = decide(assess(observed(world)));
+    const assessed = assess(observed(world));
+    const decision = decide(assessed);
     const condition = (type: string): string | undefined => decision.conditions.find((one) => one.type === type)?.reason;
     const wanted = Object.keys(want.conditions ?? {});
     assert.deepEqual(
@@ -905,6 +948,8 @@ for (const {
       { actions: [], ...want },
     );
     if (says !== undefined) assert.match(decision.conditions.find(({ type }) => type === "Ready")?.message ?? "", says);
+    if (waits !== undefined) assert.equal(assessed.waiting?.reason, waits.reason);
+    if (waits?.says !== undefined) assert.match(assessed.waiting?.message ?? "", waits.says);
   });
 }
 

@@ -148,15 +148,14 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   // A paused object hears one word and nothing else.
   if (seen.mode !== "reconcile")
     return { rule, actions: [], conditions: verdict.conditions ?? [], state: stateWord(seen, undefined), requeueAfterMs: undefined };
-  // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
-  const waiting = verdict.waiting ?? assessed.waiting;
+  const waiting = ownWaiting(verdict, assessed);
   const isReady = waiting === undefined;
+  const isAtRest = isReady && assessed.waiting === undefined && !hasNodesToTend(assessed);
   const tended = tendsEtcd(assessed, verdict);
   const isBusy = isChangingConfig(seen) || isUpgrading(assessed) || tended !== undefined;
-  const requeueAfterMs =
-    verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
+  const requeueAfterMs = verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isAtRest ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready = isReady
-    ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
+    ? conditionFor("Ready", "AllReady", "etcd is healthy and every control plane node is ready.", generation)
     : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
   const said = verdict.conditions ?? [];
   const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
@@ -183,6 +182,14 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   };
 }
 
+/**
+ * What the control plane waits for: never only a worker. A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster
+ * unready.
+ */
+function ownWaiting({ waiting }: Verdict, assessed: Assessment): Waiting | undefined {
+  return waiting === undefined || waiting === assessed.waiting || waiting.ofWorkers === true ? assessed.ownWaiting : waiting;
+}
+
 /** `Progressing` by what is waited for. */
 function progressing(
   waiting: Waiting | undefined,
@@ -204,7 +211,14 @@ function progressing(
 }
 
 /** What a machine that boots another Talos brings along. */
-const PASSING: ReadonlySet<ReadyReason> = new Set(["EtcdUnhealthy", "Joining", "Booting", "NodesNotReady", "MachineUnreachable"]);
+const PASSING: ReadonlySet<ReadyReason> = new Set([
+  "EtcdUnhealthy",
+  "Joining",
+  "Booting",
+  "NodesNotReady",
+  "MachineUnreachable",
+  "Restarting",
+]);
 
 /** A run is open, or a step of one. */
 function isUpgrading({ facts }: Assessment): boolean {
@@ -225,11 +239,14 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
     case "Unobserved":
       return "Configuring";
     case "WaitingForMachines":
+    case "MachineUnreachable":
       return "WaitingForMachines";
     case "Bootstrapping":
       return "Bootstrapping";
     case "EtcdUnhealthy":
-      return isChangingConfig(seen) ? "ChangingConfiguration" : "Blocked";
+      return isChangingConfig(seen) ? "ChangingConfiguration" : "WaitingForEtcd";
+    case "Restarting":
+      return isChangingConfig(seen) ? "ChangingConfiguration" : "WaitingForNodes";
     case "Joining":
       return isChangingConfig(seen) ? "ChangingConfiguration" : "Joining";
     case "Composing":

@@ -1,4 +1,5 @@
 export { createOperator } from "./operator.ts";
+export { OPERATOR_MANAGER } from "./neighbours/foreign-writer.ts";
 export type { Operator, OperatorHealth } from "./operator.ts";
 export type { AddonDependencies, BackupDependencies, LeaderElectionOptions, OperatorDependencies, OperatorOptions } from "./options.ts";
 export { createAddonJobRunner } from "./addons/job-runner.ts";

@@ -1,5 +1,6 @@
 import {
   canonicalAddress,
+  clusterRecordResource,
   kubernetesClusterResource,
   talosClusterAddonReleaseResource,
   talosClusterAddonResource,
@@ -14,6 +15,7 @@ import {
   vitistackMachineResource,
 } from "@talos-operator/api";
 import type {
+  ClusterRecord,
   KubernetesCluster,
   TalosCluster,
   TalosClusterAddon,
@@ -50,6 +52,7 @@ import { createLatest } from "./controllers/shared/latest.ts";
 import { parentsOf } from "./controllers/shared/parents.ts";
 import { notingWrites } from "./controllers/shared/own-writes.ts";
 import { createMachineController, reportAfterMs } from "./projections/machine/controller.ts";
+import { createRecordController, preservedRecords } from "./projections/record/controller.ts";
 import { createWorkerController } from "./projections/pool/controller.ts";
 import { leadingAlone, leadingBy } from "./leading.ts";
 import { createCheckedDialer } from "./looking/checked-dialer.ts";
@@ -57,6 +60,7 @@ import { createConfigReferences } from "./references/config-references.ts";
 import type { SpecOptions } from "./spec/spec-options.ts";
 import { createReferences } from "./references/references.ts";
 import { createReleases } from "./references/releases.ts";
+import { OPERATOR_MANAGER } from "./neighbours/foreign-writer.ts";
 import { createNeighbours } from "./neighbours/neighbours.ts";
 import { reportUnserved } from "./neighbours/unserved-kinds.ts";
 import { createResults } from "./results/results.ts";
@@ -98,7 +102,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const { kube: noted, writes } = notingWrites(kube, clock);
-  const client = createKubeClient(noted, { timers, random });
+  const client = createKubeClient(noted, { timers, random }, OPERATOR_MANAGER);
   const recorder = createEventRecorder({
     client,
     clock,
@@ -146,6 +150,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackup>(talosEtcdBackupResource, scope);
   const schedules: Informer<TalosEtcdBackupSchedule> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<TalosEtcdBackupSchedule>(talosEtcdBackupScheduleResource, scope);
+  const records: Informer<ClusterRecord> = informers.informer<ClusterRecord>(clusterRecordResource, { ...scope, ...preservedRecords });
   const etcdBackups: Informer<EtcdBackup> | undefined =
     dependencies.backups === undefined ? undefined : informers.informer<EtcdBackup>(etcdBackupResource, scope);
   const { addons: ofAddons } = dependencies;
@@ -169,10 +174,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
           freshMs: resync,
           ...(figures === undefined ? {} : { onOperation: (operation, isDone) => figures.fileOperation(operation, isDone) }),
         });
-  const hosts: SpecOptions = {
-    allowLoopback: options.allowLoopbackMachines === true,
-    ...(options.installerRegistries === undefined ? {} : { installerRegistries: options.installerRegistries }),
-  };
+  const hosts = hostsOf(options);
   const latest = {
     talosCluster: createLatest(talosClusters, client, clock, writes),
     controlPlane: createLatest(controlPlanes, client, clock, writes),
@@ -182,6 +184,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
   };
   const watched = { talosClusters, controlPlanes, workers, machines, latest };
   const traced = tracer === undefined ? {} : { tracer };
+  const figured = backupFigures === undefined ? {} : { backupFigures };
   const shared = { client, clock, timers, random, log, ...watched, hosts, ...measured, ...traced };
   let current: Brain | undefined;
   const { namespace = "default", name = "ffa5cb32.alperen.cloud", ...timing } = options.leaderElection || {};
@@ -246,7 +249,6 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     });
     const { runner, backupDirectory, ...allowed } = dependencies.backups ?? {};
     const limits = { ...hosts, ...allowed, hasDirectory: backupDirectory !== undefined, hasWorkers: runner !== undefined };
-    const figured = backupFigures === undefined ? {} : { backupFigures };
     const ofBackups =
       backups === undefined || schedules === undefined || etcdBackups === undefined
         ? []
@@ -312,6 +314,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
         reporter,
         compositions,
         createMachineIdentityController(composed),
+        createRecordController({ ...shared, records }),
         ...ofBackups,
         ...addonControllers,
       ],
@@ -348,6 +351,12 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
     health: () => manager.health(),
     lastDecision: (key) => current?.lastDecision(key),
   };
+}
+
+/** What the specs of clusters may name. */
+function hostsOf({ allowLoopbackMachines, installerRegistries }: OperatorOptions): SpecOptions {
+  const allowLoopback = allowLoopbackMachines === true;
+  return installerRegistries === undefined ? { allowLoopback } : { allowLoopback, installerRegistries };
 }
 
 /** For finding machines of other clusters at an address. */

@@ -61,7 +61,14 @@ export const permissions: readonly Permission[] = [
     why: "the memory of a cluster: intents before they are sent, facts that must not be forgotten",
     group: own,
     resources: ["clusterrecords"],
-    verbs: ["create", "delete", "get", "list", "patch"],
+    verbs: ["create", "delete", "get", "list", "patch", "watch"],
+  },
+  {
+    feature: "clusters",
+    why: "the record of a preserved cluster says what its deletion waits for",
+    group: own,
+    resources: ["clusterrecords/status"],
+    verbs: ["patch"],
   },
   {
     feature: "clusters",

@@ -440,7 +440,10 @@ const spec = object(
 export interface ClusterRecordSpec extends Infer<typeof spec> {}
 const specField: Field<ClusterRecordSpec, true> = required(spec);
 
-const status = object({ conditions: conditionsField }, { description: "Not written by this release." });
+const status = object(
+  { conditions: conditionsField },
+  { description: "Written only while the record of a preserved cluster is being deleted." },
+);
 
 /** What was observed about the record. */
 export interface ClusterRecordStatus extends Infer<typeof status> {}

@@ -163,6 +163,7 @@ export const failed = {
     TooFrequent: { status: "True", release: "person", when: "Backups are due faster than one is taken.", next: "See Ready." },
     BackupCreationFailed: { status: "True", release: "itself", when: "The backup that was due could not be made.", next: "See Ready." },
     BackupInProgress: { status: "False", release: "none", when: "A backup is on its way, and none has failed since.", next: "-" },
+    NotStarted: { status: "False", release: "none", when: "Nothing is tried before a person corrects something.", next: "See Ready." },
     BackupSucceeded: { status: "False", release: "none", when: "The last backup ended well.", next: "-" },
     ScheduleActive: { status: "False", release: "none", when: "Nothing is in the way of the next backup.", next: "-" },
   },

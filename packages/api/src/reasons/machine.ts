@@ -30,6 +30,12 @@ export const maintenanceIdentityPinned = {
       next: "Compare the SHA-256 in the message with the machine's console when you need certainty.",
     },
     AcceptedByPerson: { status: "True", release: "none", when: "A person named the key in the annotation accept-identity.", next: "-" },
+    NotPinnedYet: {
+      status: "Unknown",
+      release: "none",
+      when: "The machine waits in maintenance mode, and its key is written down when it is about to be configured.",
+      next: "-",
+    },
     NotSeenInMaintenance: {
       status: "Unknown",
       release: "none",

@@ -16,8 +16,20 @@ export const progressing = {
     WaitingForMachines: {
       status: "True",
       release: "itself",
-      when: "Machines are expected to answer in maintenance mode.",
-      next: "Boot the machines the message names.",
+      when: "Machines are expected to answer.",
+      next: "Boot the machines the message names, or bring them back.",
+    },
+    WaitingForEtcd: {
+      status: "True",
+      release: "itself",
+      when: "Etcd is expected to have all its members, healthy.",
+      next: "See the condition EtcdHealthy.",
+    },
+    UnderWay: {
+      status: "True",
+      release: "itself",
+      when: "A change of a machine is open, or something that no other reason names ends by itself; the message says what.",
+      next: "-",
     },
     Configuring: { status: "True", release: "itself", when: "Machines are being configured, or install and reboot after it.", next: "-" },
     Bootstrapping: { status: "True", release: "itself", when: "Etcd is being bootstrapped.", next: "-" },
@@ -128,6 +140,12 @@ export const etcdHealthy = {
       release: "itself",
       when: "A member is unhealthy, has not started, raises an alarm, knows no leader, or lists other members than the others.",
       next: "Look at the machine the message names.",
+    },
+    MemberRestarting: {
+      status: "False",
+      release: "itself",
+      when: "The operator restarts the machine of a member, for an upgrade or a change of settings. The others serve.",
+      next: "-",
     },
     MemberUnexpected: {
       status: "False",

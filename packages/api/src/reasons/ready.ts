@@ -126,6 +126,12 @@ const worldReasons = {
     next: "-",
   },
   Booting: { status: "False", release: "itself", when: "Machines boot or reboot.", next: "-" },
+  Restarting: {
+    status: "False",
+    release: "itself",
+    when: "The operator restarts machines, for an upgrade or a change of settings. A TalosCluster or KubernetesCluster that was ready stays ready meanwhile.",
+    next: "-",
+  },
   MachineUnreachable: {
     status: "False",
     release: "itself",

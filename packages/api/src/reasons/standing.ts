@@ -166,8 +166,14 @@ export const secretsLost = {
 /** What somebody deleted and the operator holds on to. */
 export const deletionHeld = {
   meaning: "Somebody deleted what the operator knows about a cluster that is there; its finalizers hold it, for it cannot be made again.",
-  kinds: ["TalosControlPlane"],
+  kinds: ["TalosControlPlane", "ClusterRecord"],
   reasons: {
+    KeysOfPreserved: {
+      status: "True",
+      release: "person",
+      when: "On a ClusterRecord: it is being deleted, often with its namespace, and its cluster was deleted with deletionPolicy preserve and may still run.",
+      next: "Save the Secret and the ClusterRecord, then annotate the ClusterRecord with talos-operator.dev/release-keys and the cluster.id; the runbook preserved-keys says how.",
+    },
     RecordDeleted: {
       status: "True",
       release: "none",
@@ -303,7 +309,7 @@ export const removing = {
     RemovingMember: {
       status: "True",
       release: "itself",
-      when: "The member of a control plane that is gone is being removed from etcd.",
+      when: "A control plane that left the spec does not answer: its member is being removed from etcd, or is about to be.",
       next: "-",
     },
     MachineUnreachable: {

@@ -2,7 +2,7 @@ import { createX509Keys, systemRandom, systemTimers } from "@talos-operator/adap
 import { isDnsLabel } from "@talos-operator/api";
 import { createKubeClient, createMetricsRegistry, measuredTransport } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } from "@talos-operator/kube-runtime/https";
-import { createAddonJobRunner, createBackupJobRunner, noWorkersForHelm } from "@talos-operator/operator";
+import { createAddonJobRunner, createBackupJobRunner, noWorkersForHelm, OPERATOR_MANAGER } from "@talos-operator/operator";
 import type { AddonDependencies, BackupDependencies, OperatorOptions } from "@talos-operator/operator";
 import type { KubeTransport, Logger } from "@talos-operator/ports";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -88,7 +88,7 @@ function openBackups(
   if (job === undefined && isLocal) return inFolderOfRuns((runs) => openLocalBackups(flags, { settings, runs, log }));
   const backupDirectory = givenString(flags, "backup-directory");
   const folder = backupDirectory === undefined ? {} : { backupDirectory };
-  const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom });
+  const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom }, OPERATOR_MANAGER);
   return {
     dependencies: {
       ...backupBounds(flags, settings),
@@ -106,7 +106,7 @@ function openAddons(
   { kube, namespace, isLocal, log }: Surroundings,
 ): Opened<AddonDependencies> {
   if (job === undefined && isLocal) return inFolderOfRuns((runs) => openLocalAddons(flags, { runs, log }));
-  const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom });
+  const client = createKubeClient(kube, { timers: systemTimers, random: systemRandom }, OPERATOR_MANAGER);
   return {
     dependencies: {
       allowUnchecked: booleanFlag(flags, "allow-insecure-chart-repositories"),

@@ -119,6 +119,22 @@ describe("retries of the client", () => {
   });
 });
 
+describe("the field manager of the client", () => {
+  const sent = async (call: (things: ResourceClient<KubeObject>) => Promise<unknown>, manager?: string): Promise<unknown> => {
+    const transport = createScriptedTransport(() => answered(thing));
+    await call(createKubeClient(transport, undefined, manager).resource(type));
+    return transport.requests[0]?.query?.["fieldManager"];
+  };
+  it("is on every write that names none itself, and on no read", async () => {
+    assert.equal(await sent((things) => things.create(thing), "us"), "us");
+    assert.equal(await sent((things) => things.update(thing), "us"), "us");
+    assert.equal(await sent((things) => things.patch(key, { type: "json", operations: [] }), "us"), "us");
+    assert.equal(await sent((things) => things.patch(key, { type: "merge", value: {} }, { fieldManager: "me" }), "us"), "me");
+    assert.equal(await sent((things) => things.get(key), "us"), undefined);
+    assert.equal(await sent((things) => things.update(thing)), undefined);
+  });
+});
+
 describe("errors of the client", () => {
   const notFound = { ...statusObject(404, "NotFound", 'things "a" not found'), details: { name: "a", kind: "things" } };
   const cases: readonly { readonly name: string; readonly answer: ScriptedAnswer; readonly want: KubeApiErrorCode }[] = [

@@ -25,14 +25,16 @@ export interface KubeClient {
  * Client over a transport. It has no state of its own and need not be closed; the transport does.
  *
  * @param ports timers and randomness for repeating idempotent calls after 429 and 503; without them every call is sent once
+ * @param fieldManager of every write that names none itself
  */
-export function createKubeClient(transport: KubeTransport, ports?: RetryPorts): KubeClient {
+export function createKubeClient(transport: KubeTransport, ports?: RetryPorts, fieldManager?: string): KubeClient {
   const gate = ports?.flowControl === undefined ? undefined : createFlowGate(ports.timers, ports.flowControl);
   const sendOnce = async (request: KubeRequest, options: KubeCallOptions): Promise<KubeResponse> => {
     await gate?.enter(options.signal);
     return transport.send(request, options);
   };
-  const call: Call = async (request, options, subject) => {
+  const call: Call = async (asked, options, subject) => {
+    const request = fieldManager === undefined ? asked : managedBy(asked, fieldManager);
     let response: KubeResponse;
     try {
       response = await sendWithRetry(
@@ -52,4 +54,11 @@ export function createKubeClient(transport: KubeTransport, ports?: RetryPorts): 
     resource: <T extends KubeObject>(type: ResourceType) => createResourceClient<T>(type, transport, call),
     send: (request, options = {}) => call(request, options, { verb: request.method.toLowerCase(), plural: request.path, key: "" }),
   };
+}
+
+/** Methods that write fields, which somebody manages from then on. */
+const WRITES: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
+
+function managedBy(request: KubeRequest, fieldManager: string): KubeRequest {
+  return WRITES.has(request.method) ? { ...request, query: { fieldManager, ...request.query } } : request;
 }

@@ -15,6 +15,7 @@ import { beforeRemovals } from "../procedures/remove/before-removals.ts";
 import { identityOf } from "./identity.ts";
 import { formerNames, idleCordons, leftNodes } from "./node-owners.ts";
 import { planMachines } from "../procedures/join/plan.ts";
+import { unlessRestarting } from "../report/restarting.ts";
 import { planMembership } from "../procedures/remove/plan.ts";
 import { besideFull, etcdMembership, settled } from "./quorum.ts";
 import { once } from "./once.ts";
@@ -23,7 +24,7 @@ import { planStrays } from "../procedures/strays/plan-strays.ts";
 import { indexOfIntents } from "../record/facts-index.ts";
 import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { waitingOfGoingPools } from "../procedures/delete/rule.ts";
-import { waitingOf } from "../gates/wait.ts";
+import { waitingOf, waitingOfControlPlane } from "../gates/wait.ts";
 import type { AssessedMachine, AssessedPool, Assessment, StrayMember } from "../model/assessment.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
@@ -39,9 +40,10 @@ export function assess(seen: Observed): Assessment {
   const plans = plansOf(seen, facts, () => assessment);
   const goingPools = once(() => waitingOfGoingPools(assessment));
   const keys = once(() => keysState(assessment));
-  const health = once(() => etcdAlarms(assessment) ?? etcdHealth(seen, plans.straying()?.says));
+  const health = once(() => etcdAlarms(assessment) ?? unlessRestarting(assessment, etcdHealth(seen, plans.straying()?.says)));
   const bootstrap = once(() => bootstrapState(seen));
   const waiting = once(() => waitingOf(assessment));
+  const ownWaiting = once(() => waitingOfControlPlane(assessment));
   const assessment: Assessment = withGetters(
     { seen, facts, ...tableOf(seen, facts) },
     {
@@ -65,6 +67,7 @@ export function assess(seen: Observed): Assessment {
       health,
       bootstrap,
       waiting,
+      ownWaiting,
     },
   );
   return assessment;

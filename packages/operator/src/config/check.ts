@@ -12,8 +12,8 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 
 /** What rendering without keys finds out. */
 export type ConfigCheck =
-  /** In words that name document and path. */
-  | { readonly kind: "trouble"; readonly words: string }
+  /** In words that name entry, document and path. */
+  | { readonly kind: "trouble"; readonly words: string; readonly entry?: TroubledEntry }
   /** The networks, the installer, the discovery and the network plugin that the configuration ends up with, patches included. */
   | {
       readonly kind: "fine";
@@ -25,6 +25,13 @@ export type ConfigCheck =
       /** False: `cni: none`. Somebody installs a network plugin once there is a cluster. */
       readonly bringsNetwork: boolean;
     };
+
+/** The entry that the trouble begins with, and the words without its name. */
+export interface TroubledEntry {
+  readonly list: "configPatches" | "additionalConfig";
+  readonly index: number;
+  readonly words: string;
+}
 
 /** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
 const MAX_KEPT = 5_000;
@@ -67,14 +74,19 @@ function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): Confi
     return checkOnce({ ...input, machineSpec: { ...input.machineSpec, ...entries } });
   };
   const entries = [
-    ...configPatches.map((_, index) => ({ name: `configPatches[${index}]`, check: () => upTo(index + 1, 0) })),
-    ...additionalConfig.map((_, index) => ({ name: `additionalConfig[${index}]`, check: () => upTo(configPatches.length, index + 1) })),
+    ...configPatches.map((_, index) => ({ list: "configPatches" as const, index, check: () => upTo(index + 1, 0) })),
+    ...additionalConfig.map((_, index) => ({
+      list: "additionalConfig" as const,
+      index,
+      check: () => upTo(configPatches.length, index + 1),
+    })),
   ];
   if (upTo(0, 0).kind === "trouble") return undefined;
-  for (const { name, check } of entries) {
+  for (const { list, index, check } of entries) {
     const found = check();
     // A later entry may put right what an earlier one left unfinished.
-    if (found.kind === "trouble" && isPartOf(found.words, words)) return { kind: "trouble", words: `${name}: ${found.words}` };
+    if (found.kind === "trouble" && isPartOf(found.words, words))
+      return { kind: "trouble", words: `${list}[${index}]: ${found.words}`, entry: { list, index, words: found.words } };
   }
   return undefined;
 }

@@ -51,9 +51,17 @@ export const createBundle = defineEffect("CreateBundle", {
     const { action, effects } = sending;
     const { seen, session, clock, bundles, log } = effects;
     const { namespace, name } = seen.controlPlane.metadata;
-    const bundle = writtenBundle(seen) ?? (await generated(effects, sending.ask(serviceAccountKey) ?? ""));
+    const written = writtenBundle(seen);
+    const bundle = written ?? (await generated(effects, sending.ask(serviceAccountKey) ?? ""));
+    // Machines may run with what a person wrote or gave, whatever is known of this cluster.
+    const isNew = written === undefined && givenSecretsName(seen.controlPlane.metadata) === undefined;
     log.info({ action: "CreateBundle", secretName: action.secret }, "Creating secrets bundle");
-    const outcome = await bundles.create({ namespace, name: action.secret }, name, bundle);
+    const outcome = await bundles.create(
+      { namespace, name: action.secret },
+      name,
+      bundle,
+      isNew ? seen.controlPlane.metadata.uid : undefined,
+    );
     session.bundle = undefined;
     session.accountKey.forget();
     if (outcome === "existed") return;

@@ -1,6 +1,6 @@
-import { finalizers, talosControlPlaneResource, talosMachineResource } from "@talos-operator/api";
+import { clusterRecordResource, finalizers, labels, talosControlPlaneResource, talosMachineResource } from "@talos-operator/api";
 import type { TalosMachine } from "@talos-operator/api";
-import { isControlledBy, removeFinalizer as remove } from "@talos-operator/kube-runtime";
+import { isControlledBy, isNotFound, removeFinalizer as remove } from "@talos-operator/kube-runtime";
 import { stored } from "../planning/step-of.ts";
 import type { ActionOf, ObjectName } from "../model/effect.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
@@ -44,6 +44,7 @@ export const removeFinalizer = defineEffect("RemoveFinalizer", {
     const object = await sending.ask(objectNow);
     if (object === undefined) return;
     await deleteUnlisted(effects);
+    await markPreserved(effects);
     await remove(effects.client.resource(talosControlPlaneResource), object, finalizers.talosControlPlane, { signal: effects.signal });
   },
   step: ({ object: { kind, name } }) =>
@@ -60,6 +61,18 @@ function withoutPool(seen: Observed, pool: string): Observed {
     workers: seen.workers.filter(({ metadata }) => metadata.name !== pool),
     machines: seen.machines.filter((machine) => !isOf(machine)),
   };
+}
+
+/** Record and keys of a cluster that goes on without its objects are nobody's work from now on: by this they are found when somebody deletes them. */
+async function markPreserved({ client, seen, signal }: Effects): Promise<void> {
+  if (seen.controlPlane.spec?.deletionPolicy !== "preserve" || seen.record.kind !== "present") return;
+  const { namespace = "", name } = seen.controlPlane.metadata;
+  const value = { metadata: { labels: { [labels.preserved]: "true" } } };
+  try {
+    await client.resource(clusterRecordResource).patch({ namespace, name }, { type: "merge", value }, { signal });
+  } catch (thrown) {
+    if (!isNotFound(thrown)) throw thrown;
+  }
 }
 
 /** The objects of its own machines that no list told of: they would keep their finalizer, and nobody would be left to take it off. */

@@ -6,8 +6,10 @@ import { isOnlyJoining } from "../assess/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../assess/machine-state.ts";
 import { awaitedAtEndpoint } from "../procedures/bootstrap/endpoint-founder.ts";
 import { planMachines } from "../procedures/join/plan.ts";
-import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import { factsOf, intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import { onlyRestart } from "../report/restarting.ts";
 import { accessOwner } from "../procedures/access/rule.ts";
+import type { MachineRole } from "../model/machine.ts";
 import type { Rule } from "../model/decision.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
@@ -23,30 +25,42 @@ export const waitOrSettle: Rule = {
   },
 };
 
-/** What the cluster waits for, the gravest first; `undefined` = it is as asked for. */
+/** What the cluster waits for, the gravest first; `undefined` = it is as asked for. What its workers alone wait for comes last. */
 export function waitingOf(assessed: Assessment): Waiting | undefined {
+  const own = assessed.ownWaiting;
+  const facts = factsOf(assessed.seen);
+  if (facts === undefined) return own;
+  const { stopped } = assessed.joining ?? planMachines(assessed, facts);
+  const stoppedWorkers = stopped.filter(({ role }) => role === "worker");
+  // Whoever reads of a control plane that it is awaited is not to look at a worker for it; that a worker is stopped is said beside.
+  if (own !== undefined) return stoppedWorkers.length === 0 ? own : { ...own, message: `${own.message} ${alsoStopped(stoppedWorkers)}` };
+  const ofWorkers = waitingOfStopped(stoppedWorkers) ?? waitingOfWorkers(assessed, facts);
+  return ofWorkers === undefined ? undefined : { ...ofWorkers, ofWorkers: true };
+}
+
+/** What the control plane itself waits for; `undefined` = it is as asked for. */
+export function waitingOfControlPlane(assessed: Assessment): Waiting | undefined {
   const { seen } = assessed;
   if (seen.record.kind !== "present") return { reason: "Unobserved", message: "The cluster's record is not there yet." };
   const { facts } = seen.record.value;
-  const { stopped, held } = assessed.joining ?? planMachines(assessed, facts);
-  if (stopped.some(({ role }) => role === "controlplane")) return waitingOfStopped(stopped);
+  const joining = assessed.joining ?? planMachines(assessed, facts);
+  const ofStopped = waitingOfStopped(joining.stopped.filter(({ role }) => role === "controlplane"));
+  if (ofStopped !== undefined) return ofStopped;
+  const held = joining.held.flatMap(({ role, says }) => (role === "controlplane" ? [says] : []));
   const ofEtcd = facts.bootstrapDone === undefined ? waitingOfBootstrap(assessed, facts, held) : waitingOfEtcd(assessed, facts, held);
-  // Whoever reads of a control plane that it is awaited is not to look at a worker for it; that a worker is stopped is said beside.
-  if (ofEtcd !== undefined) return stopped.length === 0 ? ofEtcd : { ...ofEtcd, message: `${ofEtcd.message} ${alsoStopped(stopped)}` };
-  const ofNodes = waitingOfNodes(assessed, facts);
-  if (stopped.length > 0 && ofNodes !== undefined && seen.machines.some(isUnreadyControlPlane))
-    return { ...ofNodes, message: `${ofNodes.message} ${alsoStopped(stopped)}` };
-  return waitingOfStopped(stopped) ?? ofNodes;
+  return ofEtcd ?? waitingOfNodes(assessed, facts, "controlplane") ?? waitingOfAccess(seen);
 }
 
-function isUnreadyControlPlane(machine: SeenMachine): boolean {
-  return machine.declared.role === "controlplane" && !isReadyNode(machine);
+/** What workers wait for while their control plane is as asked for. */
+function waitingOfWorkers(assessed: Assessment, facts: ClusterFacts): Waiting | undefined {
+  const leaving = leavingOf(assessed, "worker");
+  return leaving ?? assessed.goingPools?.waiting ?? waitingOfNodes(assessed, facts, "worker");
 }
 
 /** What is waited for before etcd is bootstrapped. */
 function waitingOfBootstrap(assessed: Assessment, facts: ClusterFacts, held: readonly string[]): Waiting {
   const { seen } = assessed;
-  const refused = seen.machines.flatMap(({ declared }) => {
+  const refused = ofRole(seen, "controlplane").flatMap(({ declared }) => {
     const sent = seen.sent.get(`Configure/${declared.name}`);
     return sent?.outcome === "refused" ? [`${declared.name}: ${sent.detail}`] : [];
   });
@@ -56,7 +70,7 @@ function waitingOfBootstrap(assessed: Assessment, facts: ClusterFacts, held: rea
       message: `Refused by the machine: ${refused.join("; ")}. Correct the patches or settings.`,
       saysRemedy: true,
     };
-  const missing = seen.machines.filter((machine) => machine.declared.role === "controlplane" && machine.look.kind !== "running");
+  const missing = ofRole(seen, "controlplane").filter((machine) => machine.look.kind !== "running");
   const awaited = awaitedAtEndpoint(seen, facts);
   if (missing.length > 0) {
     const names = missing
@@ -77,6 +91,7 @@ function waitingOfEtcd(assessed: Assessment, facts: ClusterFacts, held: readonly
   const { seen } = assessed;
   const { health: etcd } = assessed;
   if (etcd.reason === "AllMembersHealthy") return undefined;
+  if (etcd.reason === "MemberRestarting") return { reason: "Restarting", message: [etcd.message, ...held].join(" ") };
   const says = SAYS_REMEDY.has(etcd.reason) ? ({ saysRemedy: true } as const) : {};
   return { reason: etcdReason(etcd.reason, seen, facts), message: [etcd.message, ...held].join(" "), ...says };
 }
@@ -97,22 +112,32 @@ function etcdReason(health: ReasonOf<"EtcdHealthy">, seen: Observed, facts: Clus
   return isOnlyJoining(seen, facts) ? "Joining" : "EtcdUnhealthy";
 }
 
+function ofRole({ machines }: Observed, role: MachineRole): readonly SeenMachine[] {
+  return machines.filter(({ declared }) => declared.role === role);
+}
+
+/** The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count. */
+function leavingOf(assessed: Assessment, wanted: MachineRole): Waiting | undefined {
+  const leaving = removalsOf(assessed).filter(({ reason, role }) => reason !== "MachineUnreachable" && role === wanted);
+  return leaving.length === 0 ? undefined : { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
+}
+
 /** What is waited for while etcd is well. */
-function waitingOfNodes(assessed: Assessment, facts: ClusterFacts): Waiting | undefined {
+function waitingOfNodes(assessed: Assessment, facts: ClusterFacts, role: MachineRole): Waiting | undefined {
   const { seen } = assessed;
-  // The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count.
-  const leaving = removalsOf(assessed).filter(({ reason }) => reason !== "MachineUnreachable");
-  const unready = seen.machines.filter((machine) => !isReadyNode(machine));
-  // A control plane that is no ready node is graver than a worker that leaves.
-  const isGraver = leaving.every(({ role }) => role === "worker") && unready.some(isUnreadyControlPlane);
-  if (leaving.length > 0 && !isGraver) return { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
-  const pools = isGraver ? undefined : assessed.goingPools?.waiting;
-  if (pools !== undefined) return pools;
+  const leaving = leavingOf(assessed, role);
+  if (leaving !== undefined) return leaving;
+  const machines = ofRole(seen, role);
+  const unready = machines.filter((machine) => !isReadyNode(machine));
+  if (unready.length === 0) return undefined;
+  const { reason, message } = nodesState(seen, machines);
+  if (onlyRestart(assessed, machines)) return { reason: "Restarting", message };
+  return { reason: unreadyReason(unready, facts), message, ...(reason === "NoNetworkPlugin" ? { saysRemedy: true } : {}) };
+}
+
+/** What keeps people's access from being written. */
+function waitingOfAccess(seen: Observed): Waiting | undefined {
   const access = [seen.kubeconfig, seen.talosconfig];
-  if (unready.length > 0) {
-    const { reason, message } = nodesState(seen, seen.machines);
-    return { reason: unreadyReason(unready, facts), message, ...(reason === "NoNetworkPlugin" ? { saysRemedy: true } : {}) };
-  }
   const foreign = foreignAccess(seen);
   if (foreign.length > 0)
     return {
@@ -171,7 +196,7 @@ function isLost({ declared, look }: SeenMachine, facts: ClusterFacts): boolean {
 
 /** Machines to which nothing is sent. */
 function waitingOfStopped(stopped: readonly StoppedMachine[]): Waiting | undefined {
-  const [first, ...others] = stopped.toSorted((a, b) => weight(a.role) - weight(b.role));
+  const [first, ...others] = stopped;
   if (first === undefined) return undefined;
   return {
     reason: first.reason,
@@ -182,9 +207,4 @@ function waitingOfStopped(stopped: readonly StoppedMachine[]): Waiting | undefin
 
 function alsoStopped(others: readonly StoppedMachine[]): string {
   return `Also stopped: ${others.map(({ name, reason }) => `${name} (${reason})`).join(", ")}.`;
-}
-
-/** Control planes first: without them there is no cluster. */
-function weight(role: "controlplane" | "worker"): number {
-  return role === "controlplane" ? 0 : 1;
 }

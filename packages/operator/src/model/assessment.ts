@@ -137,4 +137,6 @@ export interface Assessment {
   readonly bootstrap: Said<ReasonOf<"Bootstrapped">>;
   /** What the cluster waits for, the gravest first; `undefined` = it is as asked for. */
   readonly waiting: Waiting | undefined;
+  /** The same of the control plane alone: a worker never keeps it from being ready. */
+  readonly ownWaiting: Waiting | undefined;
 }

@@ -50,6 +50,8 @@ export interface SeenBundle {
   /** False when the Secret lacks our mark: someone else made it. */
   readonly isOurs: boolean;
   readonly isDeleting: boolean;
+  /** UID of the TalosControlPlane that they were made for as new keys; absent = they came from elsewhere, or nobody can say. */
+  readonly madeFor?: string;
 }
 
 /** An access Secret without its content. */

@@ -13,8 +13,8 @@ export interface MachinePlan {
   readonly facts: ClusterFacts;
   /** Allowed once `facts` is stored. */
   readonly configure: readonly PlannedConfiguration[];
-  /** Why machines that could be configured have to wait: sentences. */
-  readonly held: readonly string[];
+  /** Why machines that could be configured have to wait. */
+  readonly held: readonly HeldMachine[];
   /** Machines that are stopped, each with a reason and the remedy. */
   readonly stopped: readonly StoppedMachine[];
 }
@@ -24,6 +24,12 @@ export interface PlannedConfiguration {
   readonly machine: DeclaredMachine;
   readonly ifSpki: string;
   readonly installDisk: string | undefined;
+}
+
+/** A machine that could be configured, and why it has to wait: a sentence. */
+export interface HeldMachine {
+  readonly role: DeclaredMachine["role"];
+  readonly says: string;
 }
 
 /** A machine to which nothing is sent. */
@@ -152,6 +158,8 @@ export interface Waiting {
   readonly message: string;
   /** The message says itself what a person can do: what the catalogue says to the reason would be a second remedy. */
   readonly saysRemedy?: true;
+  /** Only workers are waited for: the control plane is as asked for, and the pools say the rest. */
+  readonly ofWorkers?: true;
 }
 
 /** What one rule says: what to do now, and what is waited for. */

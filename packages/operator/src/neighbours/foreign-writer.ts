@@ -20,6 +20,9 @@ export const RECENT_MS = 10 * 60_000;
 /** People's tools, and parts of Kubernetes itself: no operators. A client without a name is one inside our own process. */
 const HARMLESS = /^(kubectl|kube-controller-manager|kube-apiserver)(\b|$)|^(unknown)?$/;
 
+/** Manager of every field that no controller writes under its own name: finalizers, for example. */
+export const OPERATOR_MANAGER = "talos-operator";
+
 /** Names under which this operator writes: `talos-operator/<controller>` for what it applies, the plain name for the rest. */
 const OURS = { status: /^talos-operator\//, finalizers: /^talos-operator(\/|$)/ } as const;
 

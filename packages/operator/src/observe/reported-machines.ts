@@ -24,6 +24,17 @@ export function signOfEarlierLife({ controlPlane: { status } }: Pick<Observed, "
   return undefined;
 }
 
+/**
+ * The keys are there and no record ever was: an operator ended between the two. Nothing is sent to a machine before there is a record, and its TalosMachine is made
+ * before that, and kept by a finalizer. So the keys were made for this very object, and nothing of it ever had a TalosMachine or shows these keys.
+ */
+export function wasNeverRecorded({ controlPlane, bundle, machineObjects, machines, installed = [] }: Observed): boolean {
+  const { metadata, status } = controlPlane;
+  if (bundle.kind !== "present" || metadata.uid === undefined || bundle.value.madeFor !== metadata.uid) return false;
+  if (signOfEarlierLife({ controlPlane }) !== undefined || status?.configContract !== undefined) return false;
+  return machineObjects.length + installed.length === 0 && machines.every(({ look }) => look.kind !== "running");
+}
+
 /** Where a machine is that its TalosMachine reports, and what for. */
 export function placeOfReported({ metadata, spec }: TalosMachine): MachinePlace {
   const pool = spec?.workerRef?.name;

@@ -89,6 +89,8 @@ export interface KnownMachine {
   readonly areKeysInDoubt: boolean;
   /** A change of it was begun, and its end was not seen. */
   readonly hasOpenEffect: boolean;
+  /** The operator restarts it, and it may still come back in its time. */
+  readonly isRestarted: boolean;
 }
 
 /** The brain: one work item per cluster; it alone decides and sends to machines. */

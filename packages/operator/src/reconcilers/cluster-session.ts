@@ -249,8 +249,8 @@ export class ClusterSession {
 /** A bundle as the rules see it. */
 export function seenBundle(stored: StoredBundle | undefined): Seen<SeenBundle> {
   if (stored === undefined) return { kind: "absent" };
-  const { fingerprint, clusterId, isOurs, isDeleting } = stored;
-  return { kind: "present", value: { fingerprint, clusterId, isOurs, isDeleting } };
+  const { bundle: _keys, ...told } = stored;
+  return { kind: "present", value: told };
 }
 
 /** An access Secret as the rules see it. */

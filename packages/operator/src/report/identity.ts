@@ -34,7 +34,10 @@ export function identityWords(
 /** By which key the machine is known that waited in maintenance mode. */
 export function pinnedWords(
   fact: Pick<MachineFact, "spki" | "uuid" | "vouchedAt"> | undefined,
+  isInMaintenance = false,
 ): Words<ReasonOf<"MaintenanceIdentityPinned">> {
+  if (fact?.spki === undefined && isInMaintenance)
+    return { reason: "NotPinnedYet", message: "Its key is written down when it is about to be configured." };
   if (fact?.spki === undefined) return { reason: "NotSeenInMaintenance", message: "The machine was not seen in maintenance mode." };
   if (fact.vouchedAt !== undefined) return { reason: "AcceptedByPerson", message: `Machine key ${fact.spki} accepted by a person.` };
   return {

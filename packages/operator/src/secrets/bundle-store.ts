@@ -1,4 +1,4 @@
-import { finalizers, labels } from "@talos-operator/api";
+import { annotations, finalizers, labels } from "@talos-operator/api";
 import { deleteExactly, isAlreadyExists } from "@talos-operator/kube-runtime";
 import type { KubeClient, ObjectKey } from "@talos-operator/kube-runtime";
 import { fingerprintSecretsBundle, parseSecretsBundle, printSecretsBundle } from "@talos-operator/talos";
@@ -19,14 +19,20 @@ export interface StoredBundle {
   readonly clusterId: string;
   readonly isOurs: boolean;
   readonly isDeleting: boolean;
+  /** UID of the TalosControlPlane that they were made for as new keys; absent = they came from elsewhere, or nobody can say. */
+  readonly madeFor?: string;
 }
 
 /** The bundle Secrets of all clusters: made once, never changed, never owned by anything that could take them along. */
 export interface BundleStore {
   /** `undefined` only when the API server said that there is none. */
   read(key: ObjectKey): Promise<StoredBundle | undefined>;
-  /** Create-only. A Secret that is there already is left as it is. */
-  create(key: ObjectKey, cluster: string, bundle: SecretsBundle): Promise<"created" | "existed">;
+  /**
+   * Create-only. A Secret that is there already is left as it is.
+   *
+   * @param madeFor UID of the TalosControlPlane that these keys were made for; absent = they came from elsewhere
+   */
+  create(key: ObjectKey, cluster: string, bundle: SecretsBundle, madeFor?: string): Promise<"created" | "existed">;
   /** Takes the finalizer off and deletes, if these keys are in it: another Secret of the name is left as it is. */
   delete(key: ObjectKey, ifFingerprint: string): Promise<void>;
 }
@@ -38,7 +44,7 @@ export function createBundleStore(client: KubeClient): BundleStore {
       const secret = await secrets.tryGet(key);
       return secret === undefined ? undefined : readBundle(secret);
     },
-    async create(key, cluster, bundle) {
+    async create(key, cluster, bundle, madeFor) {
       const namespace = key.namespace ?? "";
       try {
         await secrets.create({
@@ -49,6 +55,7 @@ export function createBundleStore(client: KubeClient): BundleStore {
             name: key.name,
             finalizers: [finalizers.bundle],
             labels: { [labels.cluster]: clusterLabel(cluster), [labels.secretKind]: "bundle" },
+            ...(madeFor === undefined ? {} : { annotations: { [annotations.madeFor]: madeFor } }),
           },
           type: "Opaque",
           immutable: true,
@@ -92,7 +99,9 @@ function readBundle(secret: Secret): StoredBundle {
   try {
     if (text === undefined) return { bundle: undefined, fingerprint: "none", clusterId: "", isOurs: false, isDeleting };
     const bundle = parseSecretsBundle(text);
-    return { bundle, fingerprint: fingerprintSecretsBundle(bundle), clusterId: bundle.cluster.id, isOurs, isDeleting };
+    const madeFor = secret.metadata.annotations?.[annotations.madeFor];
+    const told = { bundle, fingerprint: fingerprintSecretsBundle(bundle), clusterId: bundle.cluster.id, isOurs, isDeleting };
+    return madeFor === undefined ? told : { ...told, madeFor };
   } catch {
     // The cause may quote keys; that it is unreadable is all anyone may hear.
     return { bundle: undefined, fingerprint: "unreadable", clusterId: "", isOurs, isDeleting };

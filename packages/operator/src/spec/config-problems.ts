@@ -1,5 +1,5 @@
 import { clusterNetworks, holdsAddress } from "@talos-operator/api";
-import type { Finding, TalosControlPlaneSpec } from "@talos-operator/api";
+import type { Finding, MachineSpec, TalosControlPlaneSpec } from "@talos-operator/api";
 import { compareContracts, contractFor } from "@talos-operator/talos";
 import { checkConfig } from "../config/check.ts";
 import type { ConfigCheck } from "../config/check.ts";
@@ -15,6 +15,7 @@ const MOST_FIELDS = 3;
  * What is wrong with the configs that these machines would get: none can be made, or a patch in it asks for what cannot be.
  *
  * @param contract that the configs of the pool are written for; absent = that of the version, as for a pool that has no machines yet
+ * @param pool what all its machines share, at the path `spec.metalSpec.machineSpec`; absent = they belong to none
  */
 export function configProblems(
   machines: readonly DeclaredMachine[],
@@ -22,6 +23,7 @@ export function configProblems(
   clusterName: string,
   { installerRegistries }: SpecOptions,
   contract?: string,
+  pool?: MachineSpec,
 ): readonly Finding[] {
   // Machines that share all settings give the same answer: one rendering for each distinct set.
   const checked = new Map<string, ConfigCheck>();
@@ -41,15 +43,7 @@ export function configProblems(
         addresses: [address],
       });
     checked.set(key, check);
-    if (check.kind === "trouble")
-      return [
-        {
-          field,
-          message: `no machine config can be made: ${check.words}`,
-          remedy: "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain",
-          reason: "InvalidConfig",
-        },
-      ];
+    if (check.kind === "trouble") return [troubled(check, field, pool)];
     const image = check.installImage === undefined ? undefined : imageProblem(check.installImage, installerRegistries);
     if (image !== undefined)
       return [{ field, message: `the installer in its machine config: ${image[0]}`, remedy: image[1], reason: "InvalidConfig" }];
@@ -66,6 +60,18 @@ export function configProblems(
   return toldOnce(problems);
 }
 
+/** At the entry that a person wrote, where the trouble is in one: those of the pool come before those of the machine. */
+function troubled(check: Extract<ConfigCheck, { readonly kind: "trouble" }>, field: string, pool: MachineSpec | undefined): Finding {
+  const { entry, words } = check;
+  const finding = { message: `no machine config can be made: ${entry?.words ?? words}`, reason: "InvalidConfig" } as const;
+  if (entry === undefined)
+    return { ...finding, field, remedy: "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain" };
+  const shared = pool?.[entry.list]?.length ?? 0;
+  const place =
+    entry.index < shared ? `spec.metalSpec.machineSpec.${entry.list}[${entry.index}]` : `${field}.${entry.list}[${entry.index - shared}]`;
+  return { ...finding, field: place, remedy: "Correct this entry" };
+}
+
 /** Whether a Talos reads what configurations are written for is a question of its way there, and no other contract is held against it. */
 function readable(contract: string | undefined, version: string): string | undefined {
   return contract !== undefined && compareContracts(contract, contractFor(version)) > 0 ? undefined : contract;
@@ -74,9 +80,11 @@ function readable(contract: string | undefined, version: string): string | undef
 /** What is wrong with several machines alike, as with a patch of their pool, is told once, at the first of them. */
 function toldOnce(problems: readonly Finding[]): readonly Finding[] {
   return [...Map.groupBy(problems, ({ message, remedy }) => JSON.stringify([message, remedy])).values()].flatMap(([first, ...others]) => {
-    if (first === undefined || others.length === 0) return first ?? [];
-    const more = others.length - MOST_FIELDS;
-    const fields = others.slice(0, MOST_FIELDS).map(({ field }) => field);
+    if (first === undefined) return [];
+    const elsewhere = [...new Set(others.map(({ field }) => field))].filter((field) => field !== first.field);
+    if (elsewhere.length === 0) return first;
+    const more = elsewhere.length - MOST_FIELDS;
+    const fields = elsewhere.slice(0, MOST_FIELDS);
     return { ...first, message: `${first.message} (alike: ${fields.join(", ")}${more > 0 ? ` and ${more} more` : ""})` };
   });
 }

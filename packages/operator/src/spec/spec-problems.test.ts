@@ -37,18 +37,26 @@ describe("a patch of which no config can be made", () => {
   const messages = (over: Parameters<typeof controlPlane>[1]): readonly string[] =>
     controlPlaneProblems(controlPlane(5, over), [], {}).map(({ field, message }) => `${field}: ${message}`);
   const machines = [1, 2, 3, 4, 5].map((index) => ({ address: `10.0.0.${index}` }));
-  it("is told once where the pool has it, with the machines that it concerns", () => {
-    const [first, ...others] = messages({ metalSpec: { machines, machineSpec: { configPatches: [path] } } });
+  it("is told once at the entry of the pool that has it", () => {
+    const fine = { machine: { sysctls: { "vm.swappiness": "1" } } };
+    const [first, ...others] = messages({ metalSpec: { machines, machineSpec: { configPatches: [fine, path] } } });
     assert.deepEqual(others, []);
-    assert.match(first ?? "", /^spec\.metalSpec\.machines\[0\]: no machine config can be made: /);
-    assert.match(first ?? "", / \(alike: spec\.metalSpec\.machines\[1\], [^ ]+\[2\], [^ ]+\[3\] and 1 more\)$/);
+    assert.match(first ?? "", /^spec\.metalSpec\.machineSpec\.configPatches\[1\]: no machine config can be made: (?!configPatches)/);
+    assert.doesNotMatch(first ?? "", /alike/);
+  });
+  it("is told with the machines that it concerns where each of them has it", () => {
+    const each = machines.map((machine) => ({ ...machine, configPatches: [path] }));
+    const [first, ...others] = messages({ metalSpec: { machines: each, machineSpec: {} } });
+    assert.deepEqual(others, []);
+    assert.match(first ?? "", /^spec\.metalSpec\.machines\[0\]\.configPatches\[0\]: no machine config can be made: /);
+    assert.match(first ?? "", / \(alike: spec\.metalSpec\.machines\[1\]\.configPatches\[0\], \S+, \S+ and 1 more\)$/);
   });
   it("is told with its machine where one machine has it", () => {
     const [first, ...others] = messages({
       metalSpec: { machines: machines.with(2, { ...machines[2]!, configPatches: [path] } as (typeof machines)[number]), machineSpec: {} },
     });
     assert.deepEqual(others, []);
-    assert.match(first ?? "", /^spec\.metalSpec\.machines\[2\]: no machine config can be made: /);
+    assert.match(first ?? "", /^spec\.metalSpec\.machines\[2\]\.configPatches\[0\]: no machine config can be made: /);
     assert.doesNotMatch(first ?? "", /alike/);
   });
 });

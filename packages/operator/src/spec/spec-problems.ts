@@ -53,7 +53,8 @@ function problemsOfControlPlane(
     ...versionProblems(spec.version, spec.kubeVersion, ""),
   ];
   if (problems.length > 0 || isUnread(spec, config)) return problems;
-  return configProblems(machinesOf(controlPlane, { config: () => config }), spec, metadata.name, options, contract);
+  const machines = machinesOf(controlPlane, { config: () => config });
+  return configProblems(machines, spec, metadata.name, options, contract, spec.metalSpec?.machineSpec);
 }
 
 /** What is wrong with a worker pool, given its control plane. */
@@ -91,9 +92,9 @@ function problemsOfWorker(
     ...poolMetaProblems(spec),
     ...versionProblems(spec.version, controlPlane?.spec?.kubeVersion ?? spec.kubeVersion, ""),
   ];
-  return problems.length > 0 || controlPlane?.spec === undefined || isUnread(spec, config)
-    ? problems
-    : configProblems(machinesOf(worker, { config: () => config }), controlPlane.spec, controlPlane.metadata.name, options, contract);
+  if (problems.length > 0 || controlPlane?.spec === undefined || isUnread(spec, config)) return problems;
+  const machines = machinesOf(worker, { config: () => config });
+  return configProblems(machines, controlPlane.spec, controlPlane.metadata.name, options, contract, spec.metalSpec?.machineSpec);
 }
 
 /** What is wrong with a TalosMachine that a person made, given its cluster. */

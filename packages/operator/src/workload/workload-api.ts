@@ -1,6 +1,7 @@
 import { createKubeClient } from "@talos-operator/kube-runtime";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import type { Clock, KeyPair, Keys, WorkloadDialer } from "@talos-operator/ports";
+import { OPERATOR_MANAGER } from "../neighbours/foreign-writer.ts";
 import { BACKDATE_MS } from "../secrets/credentials.ts";
 
 /** Life of a client certificate from now on: one round of work. */
@@ -61,7 +62,7 @@ export async function openWorkloadApi(
     lifetimeMs: BACKDATE_MS + LIFETIME_MS,
   });
   const transport = dialer.dial({ addresses: place.addresses(), endpoint: place.endpoint, ca: authority.certificate, certificate, key });
-  return { client: createKubeClient(transport), close: () => transport.close() };
+  return { client: createKubeClient(transport, undefined, OPERATOR_MANAGER), close: () => transport.close() };
 }
 
 export function subjectOf(user: WorkloadUser): { readonly commonName: string; readonly organizations: readonly string[] } {

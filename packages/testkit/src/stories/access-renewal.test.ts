@@ -122,6 +122,19 @@ test("a talosconfig leads to the control planes that are there, also when all th
     assert.equal(await talosconfig(world), written);
   }));
 
+test("a talosconfig leads to no control plane that left, also while others of its endpoints stay", () =>
+  tell({}, async (world) => {
+    await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1", "10.5.0.2", "10.5.0.3"]));
+    await world.start();
+    await world.untilReady();
+    const endpoints = async (): Promise<readonly string[]> =>
+      [...parseTalosconfig(await talosconfig(world)).contexts.values()].flatMap((context) => context.endpoints ?? []);
+    const machines = ["10.5.0.1", "10.5.0.4", "10.5.0.5"].map((address) => ({ address }));
+    const value = { spec: { controlPlane: { metalSpec: { machines } } } };
+    await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
+    await world.until("written anew", async () => (await endpoints()).join() === "10.5.0.1,10.5.0.4,10.5.0.5", 900);
+  }));
+
 test("a Secret of somebody else with the name of the kubeconfig is looked at every ten seconds: when it goes, the kubeconfig comes", () =>
   tell({}, async (world) => {
     const secrets = world.client.resource<Secret>(kinds.secret);

@@ -5,8 +5,9 @@ import { flatCluster, tellComposition } from "./composition.ts";
 import type { CompositionStory } from "./composition.ts";
 import { HeldWatch } from "./held-watch.ts";
 import { cluster, host, install, reference } from "./hosts.ts";
+import { Interruption } from "./interruption.ts";
 import { apply } from "./quiet.ts";
-import { kinds, tell } from "./story.ts";
+import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
 const withoutEndpoint = { clusterEndpoint: undefined };
@@ -45,6 +46,28 @@ const nothing = async (): Promise<void> => undefined;
 async function make(world: CompositionStory, over: Record<string, unknown>): Promise<void> {
   await world.client.resource(kinds.kubernetesCluster).create(flatCluster(3, { a: 2, b: 1 }, over));
 }
+
+test("an operator that ends between keys and record leaves a cluster that the next one makes, or takes down, as if nothing had been", () => {
+  const cut = new Interruption();
+  return tell({ kube: cut.kube, timings: demoTimings }, async (world) => {
+    const controlPlanes = ["10.5.0.1", "10.5.0.2", "10.5.0.3"];
+    for (const address of controlPlanes) world.datacenter.machine(address).powerOff();
+    cut.begin({ call: /^POST .*\/secrets$/, side: "after", isKilled: true }, nothing);
+    await apply(world, kinds.cluster, demoCluster(controlPlanes));
+    await world.start();
+    await world.time.advance(5_000);
+    assert.notEqual(cut.metAt, undefined);
+    assert.equal((await world.client.resource(kinds.record).list()).items.length, 0);
+    // More than one leader comes and goes.
+    await cut.tend(world);
+    await world.time.advance(20_000);
+    const told = JSON.stringify((await world.client.resource(kinds.record).list()).items);
+    assert.match(told, /NewCluster/);
+    assert.doesNotMatch(told, /BundleFound|foundAt/);
+    assert.doesNotMatch((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "", /was lost/);
+    assert.deepEqual(await remove(world, nothing, { type: kinds.cluster, seconds: 60 }), []);
+  });
+});
 
 describe("a KubernetesCluster that is deleted while it is made", () => {
   for (const [endpoint, over] of [

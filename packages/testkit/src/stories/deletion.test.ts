@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TalosCluster } from "@talos-operator/api";
+import { annotations } from "@talos-operator/api";
+import type { ClusterRecord, TalosCluster } from "@talos-operator/api";
 import type { KubeRequest, KubeTransport, KubeWatchEvent } from "@talos-operator/ports";
 import { databaseOf, isFull } from "./full-etcd.ts";
 import { Interruption } from "./interruption.ts";
@@ -113,6 +114,30 @@ test("preserve leaves the machines running and keeps record and keys", () =>
     assert.deepEqual(resets(world), []);
     assert.notEqual(await world.get(kinds.secret, "demo-bundle-1"), undefined);
     assert.notEqual(await world.get(kinds.record), undefined);
+  }));
+
+test("record and keys of a preserved cluster that somebody deletes say what they hold, and go by the word for exactly that cluster alone", () =>
+  tell({}, async (world) => {
+    const namespace = "default";
+    await ready(world, { deletionPolicy: "preserve" }, { deletionPolicy: "preserve" });
+    await world.client.resource(kinds.cluster).delete({ namespace, name: "demo" });
+    await world.until("gone", isGone(world), 600);
+    const clusterId = ((await world.get(kinds.record)) as unknown as ClusterRecord).spec.clusterId ?? "";
+    // As the deletion of their namespace does.
+    await world.client.resource(kinds.record).delete({ namespace, name: "demo" });
+    await world.client.resource(kinds.secret).delete({ namespace, name: "demo-bundle-1" });
+    await world.until("held", async () => (await world.condition(kinds.record, "DeletionHeld"))?.status === "True", 30);
+    const message = (await world.condition(kinds.record, "DeletionHeld"))?.message ?? "";
+    assert.match(message, new RegExp(`Secret demo-bundle-1 .* talos-operator\\.dev/release-keys: ${clusterId.replace(/[+]/g, "\\+")}\\.`));
+    assert.ok(message.length <= 300, `${message.length} characters`);
+    await world.annotate(kinds.record, annotations.releaseKeys, "another");
+    await world.time.advance(60_000);
+    assert.notEqual(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+    assert.notEqual(await world.get(kinds.record), undefined);
+    await world.annotate(kinds.record, annotations.releaseKeys, clusterId);
+    await world.until("let go", async () => (await world.get(kinds.record)) === undefined, 30);
+    assert.equal(await world.get(kinds.secret, "demo-bundle-1"), undefined);
+    assert.deepEqual(resets(world), []);
   }));
 
 test("an object that never took over the preserved cluster of its name wipes nothing when it goes, nor does a pool of it", () =>
@@ -277,7 +302,9 @@ test("a pool that was taken away says what its dead machine waits for, and what 
     const deleting = await world.condition(kinds.controlPlane, "Deleting");
     assert.equal(deleting?.reason, "MachineUnreachable");
     assert.match(deleting.message, new RegExp(`^demo-${dead} must be wiped and does not answer.*abandon-machine: `));
-    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "Deleting");
+    assert.equal((await world.condition(kinds.worker, "Ready"))?.reason, "Deleting");
+    assert.equal((await world.condition(kinds.cluster, "Ready"))?.reason, "WorkersNotReady");
+    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
     const word = /abandon-machine: (\S+)\.$/.exec(deleting.message)?.[1] ?? "";
     await world.annotate(kinds.controlPlane, "talos-operator.dev/abandon-machine", word);
     await world.until("the pool is gone", async () => (await world.get(kinds.worker)) === undefined, 300);

@@ -43,14 +43,11 @@ test("IN61: a wiped machine is not configured again without a word, and is with 
       "MaintenanceUnexpected",
       async () => (await world.condition(kinds.machine, "Ready", "demo-10.5.0.4"))?.reason === "MaintenanceUnexpected",
     );
-    await world.until(
-      "the cluster says so",
-      async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "MaintenanceUnexpected",
-    );
+    await world.until("the pool says so", async () => (await world.condition(kinds.worker, "Ready"))?.reason === "MaintenanceUnexpected");
     const applies = (): number => world.effects.filter((effect) => effect === "ApplyConfiguration 10.5.0.4").length;
     await world.time.advance(300_000);
     assert.equal(applies(), 1);
-    const uuid = /approve-reprovision: (\S+)/.exec((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "")?.[1];
+    const uuid = /approve-reprovision: (\S+)/.exec((await world.condition(kinds.worker, "Ready"))?.message ?? "")?.[1];
     await world.annotate(kinds.controlPlane, "talos-operator.dev/approve-reprovision", "somebody-else");
     await world.time.advance(60_000);
     assert.equal(applies(), 1);

@@ -74,6 +74,21 @@ describe("the rights of the operator", () => {
       await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined, 600);
     }));
 
+  it("are enough to say what the record of a preserved cluster waits for, and to let it go", () =>
+    tellAndNote({}, async (world) => {
+      const key = { namespace: "default", name: "demo" };
+      await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(["10.5.0.1"], [], { deletionPolicy: "preserve" }));
+      await world.start();
+      await world.untilReady();
+      await world.client.resource(kinds.cluster).delete(key);
+      await world.until("gone", async () => (await world.get(kinds.cluster)) === undefined);
+      const record = (await world.get(kinds.record)) as unknown as { readonly spec: { readonly clusterId: string } };
+      await world.client.resource(kinds.record).delete(key);
+      await world.until("held", async () => (await world.condition(kinds.record, "DeletionHeld"))?.status === "True");
+      await world.annotate(kinds.record, "talos-operator.dev/release-keys", record.spec.clusterId);
+      await world.until("let go", async () => (await world.get(kinds.record)) === undefined);
+    }));
+
   it("are enough to take a cluster over, and to see who else is at work", () =>
     tellAndNote({ operator: { leaderElection: {} } }, async (world) => {
       const bundle = await leaveBehind(world);

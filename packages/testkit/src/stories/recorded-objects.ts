@@ -71,7 +71,10 @@ export const wantedVerdicts: Readonly<Record<string, Readonly<Record<string, Ver
     ...all(["Failed", "Degraded"], "TalosCluster", "TalosControlPlane"),
     TalosWorker: ["Current", "Healthy"],
   },
-  "a worker has no such disk": all(["Failed", "Degraded"], "TalosCluster", "TalosControlPlane", "TalosWorker"),
+  "a worker has no such disk": {
+    ...all(["Failed", "Degraded"], "TalosCluster", "TalosWorker"),
+    ...all(["Current", "Healthy"], "TalosControlPlane"),
+  },
   "being deleted": all(["Terminating", "Progressing"], "TalosCluster", "TalosControlPlane"),
   "an import waits for a person": all(["Failed", "Degraded"], "TalosControlPlane", "TalosWorker"),
   imported: all(["Current", "Healthy"], "TalosControlPlane", "TalosWorker"),

@@ -186,7 +186,7 @@ describe("a machine whose reference gives another address", () => {
       world.reroute("10.5.0.44", "10.5.0.2");
       world.datacenter.machine("10.5.0.4").powerOff();
       await host(world, "worker-a", "10.5.0.44");
-      await assertStoppedBy(world, kinds.controlPlane, {
+      await assertStoppedBy(world, kinds.worker, {
         reason: "IdentityMismatch",
         says: /demo-worker-a: another machine answers at 10\.5\.0\.44: it is demo-cp-b, and [0-9a-f-]{36} was written down\. Nothing is sent/,
       });
@@ -200,7 +200,7 @@ describe("a machine whose reference gives another address", () => {
       await founded(world);
       const sent = world.sent.length;
       await host(world, "worker-a", "10.5.0.6");
-      await assertStoppedBy(world, kinds.controlPlane, {
+      await assertStoppedBy(world, kinds.worker, {
         reason: "MaintenanceUnexpected",
         says: /demo-worker-a: the machine at 10\.5\.0\.6 was configured/,
       });

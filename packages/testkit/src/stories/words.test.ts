@@ -121,7 +121,7 @@ async function playWords(world: Story): Promise<void> {
   });
   await step("a wrong disk", async () => {
     await edit({ cps, workers: [...workers.slice(0, 1), late], disk: "/dev/sdz" });
-    await readyIs("disk missed", "InstallDiskUnclear", kinds.controlPlane);
+    await readyIs("disk missed", "InstallDiskUnclear", kinds.worker);
     await world.time.advance(60_000);
     await edit({ cps, workers: [...workers.slice(0, 1), late] });
     await settled("disk corrected");

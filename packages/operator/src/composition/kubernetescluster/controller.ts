@@ -9,7 +9,7 @@ import { commonOptions } from "../../controllers/shared/controller-ports.ts";
 import { deleteOwned } from "../../controllers/shared/delete-owned.ts";
 import type { ControllerPorts } from "../../controllers/shared/controller-ports.ts";
 import type { Latest } from "../../controllers/shared/latest.ts";
-import { isEdited, kstatusOf, startingConditions } from "../../controllers/shared/kstatus.ts";
+import { isEdited, judgedConditions, startingConditions } from "../../controllers/shared/kstatus.ts";
 import type { Told } from "../../controllers/shared/kstatus.ts";
 import { specOrMetadataChanged } from "../../controllers/shared/predicates.ts";
 import { withRefusal } from "../../controllers/shared/refused-write.ts";
@@ -223,7 +223,7 @@ function withKstatus(seen: Seen, conditions: readonly ConditionInput[]): readonl
   const { cluster, controlPlane, workers } = seen;
   const fields = writtenFields(seen);
   const parts = [controlPlane, ...workers].flatMap((pool) => (pool === undefined ? [] : [{ ...pool, fields }]));
-  return [...conditions, ...kstatusOf({ conditions, hasOpenEffect: false, parts }, cluster.metadata.generation)];
+  return judgedConditions({ conditions, hasOpenEffect: false, parts }, cluster.metadata.generation);
 }
 
 /** Another operator made it, and nothing of it was taken over yet. What goes before it was is left as it is anyway. */

@@ -12,7 +12,7 @@ import {
   etcdConditions,
   progressOfReady,
   progressOfUnready,
-  readyUntilAnswered,
+  readyAsBefore,
   unreadyPool,
   upgradesOf,
 } from "../../controllers/shared/pools.ts";
@@ -36,7 +36,7 @@ const PROVIDER_TIMEOUT_MS = 15 * 60_000;
 export function describe(seen: Seen, model: ClusterModel, composition: Composition): Description {
   const generation = seen.cluster.metadata.generation;
   const found = standing(seen, model, composition);
-  const told = found.unready === undefined ? undefined : readyUntilAnswered(found.unready, seen.cluster.status?.conditions);
+  const told = found.unready === undefined ? undefined : readyAsBefore(found.unready, seen.cluster.status?.conditions, generation);
   return {
     stage: told === undefined ? found.stage : "ready",
     message: told?.message ?? found.message,

@@ -16,7 +16,7 @@ import {
   etcdConditions,
   progressOfReady,
   progressOfUnready,
-  readyUntilAnswered,
+  readyAsBefore,
   unreadyPool,
   upgradesOf,
 } from "../../controllers/shared/pools.ts";
@@ -211,7 +211,7 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
   const unready = unreadyPool(ofControlPlane, [...ofWorkers, ...goingPool({ cluster, worker })]);
   if (unready !== undefined)
     return [
-      readyUntilAnswered(unready, cluster.status?.conditions) ?? ready(unready.reason, unready.message),
+      readyAsBefore(unready, cluster.status?.conditions, generation) ?? ready(unready.reason, unready.message),
       progressOfUnready(unready, generation),
       ...standing,
     ];

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { conditionCatalogue, conditionFor, rfc3339 } from "@talos-operator/api";
 import type { Condition, ConditionInput, ConditionType, ReasonOf } from "@talos-operator/api";
 import { kstatus } from "../../testing/kstatus-oracle.ts";
-import { hasAnswered, judgedStatus, kstatusOf, pausedStatus, startingConditions, toldGeneration } from "./kstatus.ts";
+import { hasAnswered, judgedConditions, judgedStatus, kstatusOf, pausedStatus, startingConditions, toldGeneration } from "./kstatus.ts";
 import type { Judged, Told } from "./kstatus.ts";
 
 const GENERATION = 3;
@@ -153,6 +153,37 @@ test("kstatus: whatever is said, an object with an open effect is in progress, a
         assert.ok(told.filter((condition) => condition.type === "Reconciling" || condition.type === "Stalled").length <= 1);
       }
     }
+});
+
+test("kstatus: whatever is said, Progressing and Reconciling agree, and nothing is stalled that goes on", () => {
+  const reasons = Object.keys(conditionCatalogue.Progressing.reasons) as readonly ReasonOf<"Progressing">[];
+  for (const hasOpenEffect of [true, false])
+    for (const progress of reasons)
+      for (const [type, { reasons: others }] of Object.entries(conditionCatalogue)) {
+        if (type === "Reconciling" || type === "Stalled" || type === "Progressing") continue;
+        for (const reason of Object.keys(others)) {
+          const conditions = [said("Progressing", progress), said(type as ConditionType, reason as never)];
+          const told = judgedConditions({ conditions, hasOpenEffect }, GENERATION);
+          const isTrue = (wanted: string): boolean => told.some((one) => one.type === wanted && one.status === "True");
+          assert.equal(isTrue("Progressing"), isTrue("Reconciling"), `${progress} beside ${type} ${reason}`);
+          assert.ok(!(isTrue("Progressing") && isTrue("Stalled")), `${progress} beside ${type} ${reason}`);
+        }
+      }
+});
+
+test("kstatus: what is being done is no stall, and what is only waited for is one where a person is needed", () => {
+  const read = (conditions: readonly ConditionInput[]): string =>
+    kstatus({
+      metadata,
+      status: { observedGeneration: GENERATION, conditions: judgedConditions({ conditions, hasOpenEffect: false }, GENERATION) },
+    });
+  const other = said("UpgradePending", "VersionDiffers");
+  assert.equal(read([said("Progressing", "Removing"), said("Removing", "RemovingMember"), other]), "InProgress");
+  assert.equal(read([said("Progressing", "Removing"), said("Removing", "ConfirmationRequired")]), "Failed");
+  assert.equal(read([said("Progressing", "ChangingConfiguration"), said("ConfigUpToDate", "RollingOut"), other]), "InProgress");
+  assert.equal(read([said("Progressing", "WaitingForNodes"), said("Ready", "NodesNotReady"), other]), "Failed");
+  const [progress] = judgedConditions({ conditions: [said("Progressing", "WaitingForNodes"), other], hasOpenEffect: false }, GENERATION);
+  assert.deepEqual([progress?.reason, progress?.message], ["Blocked", "VersionDiffers."]);
 });
 
 test("kstatus: a status that nobody wrote yet, and one of an earlier spec, are in progress", () => {

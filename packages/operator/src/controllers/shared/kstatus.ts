@@ -1,5 +1,5 @@
 import { conditionFor, findCondition, isConditionTrue, releaseOf } from "@talos-operator/api";
-import type { Condition, ConditionInput, ObjectMeta, Release } from "@talos-operator/api";
+import type { Condition, ConditionInput, ConditionType, ObjectMeta, ReasonOf, Release } from "@talos-operator/api";
 import type { WantedStatus } from "./status-writer.ts";
 import { written } from "./written-fields.ts";
 import type { WrittenFields } from "./written-fields.ts";
@@ -45,8 +45,8 @@ function shortened(message: string, most: number): string {
 /**
  * `Reconciling` or `Stalled`, or neither: never both. By what is open and by what the reasons of the conditions are released by, never by their words.
  *
- * An open effect comes first: whatever a person has to release beside it, something is under way. Then what only a person releases, for the object does not get
- * to what its spec asks for without that, and last what ends by itself.
+ * What is being done comes first: whatever a person has to release beside it, something is under way. Then what only a person releases, for the object does not get
+ * to what its spec asks for without that, and last what is waited for and ends by itself.
  *
  * @see sigs.k8s.io/cli-utils `pkg/kstatus/status/core.go`, which Flux and Argo CD follow
  */
@@ -61,6 +61,7 @@ export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, gen
   // What `Progressing` leads to says it itself, and is not on the objects that this one is a part of.
   const bySelf = ending.find(({ type }) => type !== "Progressing") ?? ending[0];
   if (hasOpenEffect) return reconciling(bySelf?.message ?? "A change of a machine is under way.");
+  if (isAtWork(conditions)) return reconciling(bySelf?.message ?? "");
   const states = parts.map((part) => partState(part));
   const going = states.find(({ release }) => release === "itself");
   if (going !== undefined) return reconciling(going.message);
@@ -73,13 +74,42 @@ export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, gen
   return ready === undefined || ready.status === "True" ? [] : reconciling(ready.message);
 }
 
+/** Reasons of `Progressing` by which nothing is done: others are waited for. */
+const WAITS: ReadonlySet<string> = new Set<ReasonOf<"Progressing">>(["WaitingForMachines", "WaitingForNodes", "WaitingForEtcd"]);
+
+/** Conditions that know whether what `Progressing` names goes on without a person. */
+const KNOWN_BY: Readonly<Record<string, ConditionType>> = {
+  ChangingConfiguration: "ConfigUpToDate",
+  Deleting: "Deleting",
+  Removing: "Removing",
+  UpgradingTalos: "UpgradePending",
+};
+
+/** `Progressing` says that something is being done. */
+function isAtWork(conditions: readonly ConditionInput[]): boolean {
+  const progress = conditions.find(({ type, status }) => type === "Progressing" && status === "True");
+  if (progress === undefined || WAITS.has(progress.reason)) return false;
+  const known = conditions.find(({ type }) => type === KNOWN_BY[progress.reason]);
+  return known === undefined || !isReleasedBy(known, "person");
+}
+
+/** All that is said of an object: what was judged, and `Reconciling` or `Stalled`, with a `Progressing` that says the same as those. */
+export function judgedConditions(judged: Judged, generation: number | undefined): readonly ConditionInput[] {
+  const told = kstatusOf(judged, generation);
+  const [kstatus] = told;
+  const isGoingOn = kstatus?.type === "Reconciling";
+  const aligned = judged.conditions.map((condition) => {
+    if (condition.type !== "Progressing" || (condition.status === "True") === isGoingOn) return condition;
+    if (isGoingOn) return conditionFor("Progressing", "UnderWay", kstatus.message, generation);
+    return conditionFor("Progressing", "Blocked", kstatus?.message ?? condition.message, generation);
+  });
+  return [...aligned, ...told];
+}
+
 /** The status of an object that a pass read and judged as a whole, with the generation that it read. */
 export function judgedStatus({ metadata }: Pick<Told, "metadata">, fields: WantedStatus["fields"], judged: Judged): WantedStatus {
   const { generation } = metadata;
-  return {
-    fields: { ...fields, observedGeneration: generation },
-    conditions: [...judged.conditions, ...kstatusOf(judged, generation)],
-  };
+  return { fields: { ...fields, observedGeneration: generation }, conditions: judgedConditions(judged, generation) };
 }
 
 /**

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { conditionFor, rfc3339 } from "@talos-operator/api";
 import type { ConditionInput, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { controlPlane, NOW, worker } from "../../testing/builders.ts";
-import { etcdConditions, progressOfReady, progressOfUnready, readyUntilAnswered, unreadyPool, upgradesOf } from "./pools.ts";
+import { etcdConditions, progressOfReady, progressOfUnready, readyAsBefore, unreadyPool, upgradesOf } from "./pools.ts";
 import type { StoredPool } from "./pools.ts";
 import { settledOr } from "./settled.ts";
 
@@ -28,27 +28,20 @@ test("pools: nobody is named while all are ready", () => {
   assert.equal(unreadyPool(cp([ready, ...well]), [workers([ready])]), undefined);
 });
 
-test("pools: a worker's disk is the worker's, though the control plane is not ready because of it", () => {
-  const unready = unreadyPool(cp([nodesNotReady, ...well]), [workers([nodesNotReady])]);
+test("pools: a worker's disk is the worker's", () => {
+  const unready = unreadyPool(cp([ready, ...well]), [workers([nodesNotReady])]);
   assert.equal(unready?.reason, "WorkersNotReady");
   assert.match(unready?.message ?? "", /^TalosWorker demo-workers: demo-workers-1: disk\./);
 });
 
-for (const reason of ["InstallDiskUnclear", "IdentityMismatch", "MaintenanceUnexpected", "NotTalos", "NameUnresolved"] as const)
-  test(`pools: ${reason} of a worker is the worker's`, () => {
-    const stopped = conditionFor("Ready", reason, "demo-workers-1: why.", 1);
-    assert.equal(unreadyPool(cp([stopped, ...well]), [workers([stopped])])?.reason, "WorkersNotReady");
-  });
-
-test("pools: a pool whose machine is removed is named, though it is ready itself", () => {
+test("pools: a pool whose machine is removed leaves the cluster ready, and names what is done", () => {
   const removing = [
     conditionFor("Progressing", "Removing", "See the condition Removing.", 1),
     conditionFor("Removing", "Draining", "w-3 drains.", 1),
   ];
-  const unready = unreadyPool(cp([conditionFor("Ready", "Removing", "w-3 drains.", 1), ...well]), [workers([ready, ...removing])]);
-  assert.equal(unready?.message, "TalosWorker demo-workers: w-3 drains.");
-  assert.ok(unready);
-  const progress = progressOfUnready(unready, 1);
+  const pools = [cp([ready, ...well]), workers([ready, ...removing])] as const;
+  assert.equal(unreadyPool(pools[0], [pools[1]]), undefined);
+  const progress = progressOfReady(pools, 1);
   // The cluster has no condition Removing of its own.
   assert.deepEqual([progress.reason, progress.message], ["Removing", "TalosWorker demo-workers: w-3 drains."]);
 });
@@ -56,7 +49,7 @@ test("pools: a pool whose machine is removed is named, though it is ready itself
 test("pools: a pool that goes is named while its machines leave, and the cluster does not compose it", () => {
   const going = worker(2, { name: "demo-workers", generation: 1, deletionTimestamp: "2026-01-01T00:00:00Z" });
   const deleting = conditionFor("Ready", "Deleting", "w-3 drains.", 1);
-  const unready = unreadyPool(cp([deleting, ...well]), [pool(going, [deleting])]);
+  const unready = unreadyPool(cp([ready, ...well]), [pool(going, [deleting])]);
   assert.equal(unready?.reason, "WorkersNotReady");
   assert.ok(unready);
   assert.equal(progressOfUnready(unready, 1).reason, "Removing");
@@ -87,12 +80,27 @@ test("pools: a cluster that was ready is so until its pool has answered, of the 
   const unanswered = unreadyPool(newer, [workers([ready])]);
   const told = { ...conditionFor("Ready", "AllReady", "All are ready.", 4), lastTransitionTime: "2026-01-01T00:00:00Z" } as const;
   assert.ok(unanswered);
-  assert.deepEqual(readyUntilAnswered(unanswered, [told]), conditionFor("Ready", "AllReady", "All are ready.", 4));
-  assert.equal(readyUntilAnswered(unanswered, []), undefined);
-  assert.equal(readyUntilAnswered(unanswered, [{ ...told, status: "False" }]), undefined);
+  assert.deepEqual(readyAsBefore(unanswered, [told], 5), conditionFor("Ready", "AllReady", "All are ready.", 4));
+  assert.equal(readyAsBefore(unanswered, [], 5), undefined);
+  assert.equal(readyAsBefore(unanswered, [{ ...told, status: "False" }], 5), undefined);
   const broken = unreadyPool(cp([nodesNotReady]), []);
   assert.ok(broken);
-  assert.equal(readyUntilAnswered(broken, [told]), undefined);
+  assert.equal(readyAsBefore(broken, [told], 5), undefined);
+});
+
+test("pools: a cluster that was ready is so while the operator only restarts machines, and not while anything else is wrong", () => {
+  const restarting = conditionFor("Ready", "Restarting", "demo-1 boots.", 1);
+  const told = { ...conditionFor("Ready", "AllReady", "All are ready.", 4), lastTransitionTime: "2026-01-01T00:00:00Z" } as const;
+  const planned = unreadyPool(cp([restarting]), [workers([restarting])]);
+  assert.ok(planned);
+  assert.deepEqual(readyAsBefore(planned, [told], 5), conditionFor("Ready", "AllReady", "All are ready.", 5));
+  assert.equal(readyAsBefore(planned, [{ ...told, status: "False" }], 5), undefined);
+  const beside = unreadyPool(cp([restarting]), [workers([nodesNotReady])]);
+  assert.equal(beside?.reason, "WorkersNotReady");
+  assert.equal(readyAsBefore(beside, [told], 5), undefined);
+  const older = unreadyPool(pool(controlPlane(3, {}, { name: "demo", generation: 2 }), [restarting]), []);
+  assert.ok(older);
+  assert.equal(readyAsBefore(older, [told], 5), undefined);
 });
 
 test("pools: fields that a pool names are named where the person wrote them", () => {

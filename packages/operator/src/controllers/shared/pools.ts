@@ -1,4 +1,4 @@
-import { conditionCatalogue, conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
+import { conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
 import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { settledOr } from "./settled.ts";
 import { written } from "./written-fields.ts";
@@ -23,44 +23,17 @@ export interface UnreadyPool {
   readonly pool: StoredPool;
   /** It was ready, and has not answered its newest spec yet: nothing shows that anything is wrong. */
   readonly isUnanswered: boolean;
+  /** All that is the matter with any pool is that the operator restarts machines of it. */
+  readonly isRestart: boolean;
 }
 
-/** What a control plane says when single machines keep the cluster from being ready; all else it knows better than the pool. */
-const OF_MACHINES: ReadonlySet<string> = new Set<string>([
-  "NodesNotReady",
-  "WaitingForMachines",
-  "Configuring",
-  "Booting",
-  "MachineUnreachable",
-  "Removing",
-  "Deleting",
-  "InstallDiskUnclear",
-  "VersionFailed",
-  "ConfigRejected",
-  "IdentityMismatch",
-  "MaintenanceUnexpected",
-  "ForeignCluster",
-  "MachineInUse",
-  "NotTalos",
-  "ClockSkewed",
-  "InvalidConfig",
-  ...Object.keys(conditionCatalogue.AddressResolved.reasons),
-]);
-
-/**
- * The pool that keeps a cluster from being ready; `undefined` = none does.
- *
- * A TalosControlPlane speaks for the whole cluster: what a worker does keeps it from being ready, too. Where its own machines are well, the pool of that worker
- * is the one to name.
- */
+/** The pool that keeps a cluster from being ready; `undefined` = none does. The control plane comes first: without it there is no cluster. One that is only restarted comes last. */
 export function unreadyPool(controlPlane: StoredPool, workers: readonly StoredPool[]): UnreadyPool | undefined {
-  const unready = workers.find(({ stored }) => !isCurrent(stored));
-  if (isCurrent(controlPlane.stored)) return unready === undefined ? undefined : unreadyAs("WorkersNotReady", unready);
-  const busy = unready ?? workers.find(({ stored }) => progressOf(stored)?.reason === "Removing");
-  const reason = findCondition(controlPlane.stored?.status?.conditions, "Ready")?.reason ?? "";
-  return isWell(controlPlane.stored) && OF_MACHINES.has(reason) && busy !== undefined
-    ? unreadyAs("WorkersNotReady", busy)
-    : unreadyAs("ControlPlaneNotReady", controlPlane);
+  const unready = [controlPlane, ...workers].filter(({ stored }) => !isCurrent(stored));
+  const first = unready.find(({ stored }) => !isRestarting(stored)) ?? unready[0];
+  if (first === undefined) return undefined;
+  const reason = first === controlPlane ? "ControlPlaneNotReady" : "WorkersNotReady";
+  return { ...unreadyAs(reason, first), isRestart: unready.every(({ stored }) => isRestarting(stored)) };
 }
 
 /** `Progressing` of a cluster that waits for a pool, as that pool says it. */
@@ -128,30 +101,33 @@ function isCurrent(pool: Pool | undefined): boolean {
   return isConditionTrue(pool?.status?.conditions, "Ready") && isSeen(pool, "Ready");
 }
 
-/** etcd and the machines of the control plane itself are well. */
-function isWell(controlPlane: Pool | undefined): boolean {
-  return ["EtcdHealthy", "MachinesReady", "NodesReady"].every(
-    (type) => isConditionTrue(controlPlane?.status?.conditions, type) && isSeen(controlPlane, type),
-  );
+/** All that keeps it from being ready is that the operator restarts machines. */
+function isRestarting(pool: Pool | undefined): boolean {
+  return findCondition(pool?.status?.conditions, "Ready")?.reason === "Restarting" && isSeen(pool, "Ready");
 }
 
 function isSeen(pool: Pool | undefined, type: string): boolean {
   return (findCondition(pool?.status?.conditions, type)?.observedGeneration ?? 0) >= (pool?.metadata.generation ?? 0);
 }
 
-function unreadyAs(reason: UnreadyPool["reason"], pool: StoredPool): UnreadyPool {
+function unreadyAs(reason: UnreadyPool["reason"], pool: StoredPool): Omit<UnreadyPool, "isRestart"> {
   const isUnanswered = isConditionTrue(pool.stored?.status?.conditions, "Ready") && !isSeen(pool.stored, "Ready");
   return { reason, pool, message: `${pool.kind} ${pool.name}: ${written(wordsOf(pool.stored), pool.fields)}`, isUnanswered };
 }
 
 /**
- * `Ready` of a cluster whose pool has not answered its newest spec yet. A cluster that was ready is so still, as far as anybody knows; the condition keeps the
- * generation that it was said of, so that nobody who waits for the newest one takes it for an answer. `undefined` = it is to be said anew.
+ * `Ready` of a cluster that was ready and is so still, as far as anybody knows: its pool has not answered its newest spec yet, or only restarts machines, which
+ * is planned. Before an answer the condition keeps the generation that it was said of, so that nobody who waits for the newest one takes it for an answer.
+ * `undefined` = it is to be said anew.
  */
-export function readyUntilAnswered(unready: UnreadyPool, conditions: readonly StoredCondition[] | undefined): ConditionInput | undefined {
+export function readyAsBefore(
+  { isUnanswered, isRestart }: UnreadyPool,
+  conditions: readonly StoredCondition[] | undefined,
+  generation: number | undefined,
+): ConditionInput | undefined {
   const told = conditions?.find(({ type }) => type === "Ready");
-  if (!unready.isUnanswered || told?.status !== "True") return undefined;
-  return withoutTime({ ...told, status: told.status }, told.observedGeneration);
+  if ((!isUnanswered && !isRestart) || told?.status !== "True") return undefined;
+  return withoutTime({ ...told, status: told.status }, isRestart ? generation : told.observedGeneration);
 }
 
 /** The schema of one of the kinds lets any word stand for a status. */

@@ -25,8 +25,10 @@ export interface Turn {
  */
 export function turnsOf(before: StatusWithConditions | undefined, after: StatusWithConditions): readonly Turn[] {
   const turned = (type: "Ready" | "EtcdHealthy" | "UpgradePending", to: "True" | "not"): Condition | undefined => {
-    const was = findCondition(before?.conditions, type)?.status === "True";
+    const told = findCondition(before?.conditions, type);
+    const was = told?.status === "True" || isPlanned(told);
     const is = findCondition(after.conditions, type);
+    if (isPlanned(is)) return undefined;
     return to === "True"
       ? !was && is?.status === "True"
         ? is
@@ -43,6 +45,11 @@ export function turnsOf(before: StatusWithConditions | undefined, after: StatusW
     ["EtcdUnhealthy", turned("EtcdHealthy", "not") ?? stoppedEtcd(before, after)],
   ];
   return all.flatMap(([reason, condition]) => (condition === undefined ? [] : [{ reason, note: condition.message }]));
+}
+
+/** The operator itself restarts machines: that they go down is no bad news, and that they are back no good news after it. */
+function isPlanned(condition: Condition | undefined): boolean {
+  return condition?.reason === "Restarting" || condition?.reason === "MemberRestarting";
 }
 
 /** etcd was not healthy before, and has a reason now that only a person releases: what it was told of with then says nothing of that. */

@@ -36,6 +36,18 @@ const cases: readonly { readonly name: string; readonly fields?: WrittenFields; 
     says: "status.spec.y, a.spec.z and TalosMachine/m-1 spec.endpoint",
     want: "status.spec.y, a.spec.z and TalosMachine/m-1 spec.endpoint",
   },
+  {
+    name: "of a pool of another cluster stays, and its own beside it does not",
+    fields: ofCluster,
+    says: 'spec.metalSpec.machines[0].address: "10.0.0.2" is also at TalosWorker default/one spec.metalSpec.machines[0].address',
+    want: 'spec.controlPlane.metalSpec.machines[0].address: "10.0.0.2" is also at TalosWorker default/one spec.metalSpec.machines[0].address',
+  },
+  {
+    name: "that a pool is said to have is its own",
+    fields: ofCluster,
+    says: "TalosControlPlane demo: spec.version: no.",
+    want: "TalosControlPlane demo: spec.controlPlane.version: no.",
+  },
   { name: "has another name", fields: ofComposition, says: "spec.version: no.", want: "spec.talosVersion: no." },
   {
     name: "without another name stays",

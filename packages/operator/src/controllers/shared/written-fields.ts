@@ -6,8 +6,8 @@ import type { Finding } from "@talos-operator/api";
  */
 export type WrittenFields = Readonly<Record<string, string>>;
 
-/** A field of the object that speaks. `a.spec.b`, and `TalosMachine/x spec.b`, are another's. */
-const OWN_FIELD = /(?<![\w.]|\bTalos\w+\/\S+ )spec(?:\.\w+)+/g;
+/** A field of the object that speaks. `a.spec.b`, `TalosMachine/x spec.b` and `TalosWorker default/x spec.b` are another's. */
+const OWN_FIELD = /(?<![\w.]|\bTalos\w+(?:\/| \S+\/)\S+ )spec(?:\.\w+)+/g;
 
 /** What a pool says, with the fields where the person wrote them. */
 export function written(message: string, fields: WrittenFields = {}): string {

@@ -18,7 +18,7 @@ export function backupConditions(
   return [
     conditionFor("Ready", ready.reason, ready.message, generation),
     conditionFor("Progressing", isHeld ? "Blocked" : word, ready.message, generation),
-    conditionFor("Failed", word, ready.message, generation),
+    conditionFor("Failed", isHeld ? "NotStarted" : word, isHeld ? "See the condition Ready." : ready.message, generation),
     proved ?? storedCondition(backup, "Proved") ?? conditionFor("Proved", "NotProvedYet", "No backup is stored yet.", generation),
     ...standingConditions(backup.spec, generation),
     ...(word === "BackupSucceeded" ? changedConditions(backup) : []),

@@ -13,7 +13,7 @@ const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 const AHEAD_MS = 15 * 60_000;
 
 /**
- * Writes kubeconfig and talosconfig once etcd is bootstrapped: when missing, or close to their end, and a talosconfig when every machine that it leads to left. A
+ * Writes kubeconfig and talosconfig once etcd is bootstrapped: when missing, or close to their end, and a talosconfig when a machine that it leads to left. A
  * Secret of someone else, or one that a person made immutable, is left alone. A control plane that gives no kubeconfig, or none that is of use, keeps nobody
  * from having one: the next one is asked.
  */
@@ -31,9 +31,10 @@ export const keepAccess: Rule = {
     const endpoints = seen.machines.flatMap(({ declared }) =>
       declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
     );
-    const isTalosconfigDue = isDue(seen.talosconfig, seen.now) || leadsToNobody(seen, endpoints);
+    const isTalosconfigDue = isDue(seen.talosconfig, seen.now) || leadsToFormer(seen, endpoints);
     if (isTalosconfigDue && mayBeDated(seen, seen.talosconfig) && mayTry(seen, writeTalosconfig, seen.talosconfig)) {
-      if (endpoints.length > 0) actions.push({ kind: "WriteTalosconfig", secret: talosconfigSecretName(owner), endpoints });
+      const all = [...endpoints, ...ofPeople(seen, endpoints)];
+      if (endpoints.length > 0) actions.push({ kind: "WriteTalosconfig", secret: talosconfigSecretName(owner), endpoints: all });
     }
     return actions.length === 0 ? undefined : { actions };
   },
@@ -83,13 +84,19 @@ function mayBeDated({ machines, now }: Observed, access: Seen<SeenAccess>): bool
   return machines.some(({ look }) => look.kind === "running" && look.at <= now);
 }
 
-/** All that it leads to are machines that were of this cluster and left it. What a person wrote into it, as a name before all of them, is left as it is. */
-function leadsToNobody({ talosconfig, record }: Observed, endpoints: readonly string[]): boolean {
+/** It leads to a machine that left the cluster: whoever stands there now is another's, or nobody, and talosctl takes any of the endpoints. */
+function leadsToFormer({ talosconfig, record }: Observed, endpoints: readonly string[]): boolean {
   if (talosconfig.kind !== "present" || !talosconfig.value.isOurs || talosconfig.value.isImmutable === true) return false;
-  if (record.kind !== "present") return false;
-  const { machines } = record.value.facts;
-  const written = talosconfig.value.endpoints ?? [];
-  return written.length > 0 && written.every((one) => !endpoints.includes(one) && machines.some(({ address }) => address === one));
+  const machines = record.kind === "present" ? record.value.facts.machines : [];
+  const left = new Set(machines.flatMap(({ address, releasedAt }) => (releasedAt === undefined ? [] : [address])));
+  return (talosconfig.value.endpoints ?? []).some((one) => left.has(one) && !endpoints.includes(one));
+}
+
+/** What a person wrote into it, as a name before all control planes, stays. */
+function ofPeople({ talosconfig, record }: Observed, endpoints: readonly string[]): readonly string[] {
+  const written = talosconfig.kind === "present" && talosconfig.value.isOurs ? (talosconfig.value.endpoints ?? []) : [];
+  const ours = new Set(record.kind === "present" ? record.value.facts.machines.map(({ address }) => address) : []);
+  return written.filter((one) => !endpoints.includes(one) && !ours.has(one));
 }
 
 /** One that was written and is gone was deleted by somebody: it is made again at once. */

@@ -36,10 +36,10 @@ export const composeMachines: Rule = {
       .filter((declared) => needsFollowing(declared, existing.get(declared.name)))
       .map((declared): Action => ({ kind: "FollowEndpoint", name: declared.name, to: declared.address }));
     if (follow.length > 0) return { actions: follow.slice(0, AT_ONCE) };
-    const actions = own
-      .filter((declared) => !existing.has(declared.name) && !isNameTaken(declared))
-      .map((declared): Action => ({ kind: "CreateMachine", machine: declared }));
-    if (actions.length === 0) return undefined;
-    return { actions: actions.slice(0, AT_ONCE), waiting: { reason: "Composing", message: "TalosMachines are being made." } };
+    const missing = own.filter((declared) => !existing.has(declared.name) && !isNameTaken(declared));
+    if (missing.length === 0) return undefined;
+    const actions = missing.slice(0, AT_ONCE).map((declared): Action => ({ kind: "CreateMachine", machine: declared }));
+    const ofWorkers = missing.every(({ role }) => role === "worker") ? ({ ofWorkers: true } as const) : {};
+    return { actions, waiting: { reason: "Composing", message: "TalosMachines are being made.", ...ofWorkers } };
   },
 };

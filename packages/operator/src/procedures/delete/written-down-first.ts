@@ -1,7 +1,7 @@
 import { annotations, bundleSecretName } from "@talos-operator/api";
 import { firstFacts } from "../join/first-facts.ts";
 import { withUnknownRunning } from "../join/plan.ts";
-import { saysConfigured, signOfEarlierLife } from "../../observe/reported-machines.ts";
+import { saysConfigured, signOfEarlierLife, wasNeverRecorded } from "../../observe/reported-machines.ts";
 import { waits } from "./waits.ts";
 import { comesBackUntil, isAbandoned, isPreserved } from "./whom-to-wipe.ts";
 import { isSaidWiped } from "./dissolve.ts";
@@ -85,6 +85,6 @@ function mayHoldLostKeys(seen: Observed): string | undefined {
 function mayHoldFoundKeys(seen: Observed, { declared, look }: SeenMachine): boolean {
   const object = seen.machineObjects.find(({ metadata }) => metadata.name === declared.name);
   if (look.kind === "running" || signOfEarlierLife(seen) !== undefined || (object !== undefined && saysConfigured(object))) return true;
-  if (seen.sent.get("CreateBundle")?.outcome === "answered" || look.kind === "maintenance") return false;
+  if (seen.sent.get("CreateBundle")?.outcome === "answered" || wasNeverRecorded(seen) || look.kind === "maintenance") return false;
   return comesBackUntil(seen, { declared, look }) !== undefined;
 }

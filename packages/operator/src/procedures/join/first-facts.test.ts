@@ -9,6 +9,7 @@ import {
   inMaintenance,
   member,
   observed,
+  preparing,
   running,
   silent,
   worker,
@@ -16,6 +17,7 @@ import {
 import type { World } from "../../testing/builders.ts";
 import { decide } from "../../decide.ts";
 import { planConfigs } from "../configure/plan.ts";
+import type { Look } from "../../model/look.ts";
 import type { Observed } from "../../model/observation.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 
@@ -129,3 +131,27 @@ test("settings that changed while the record was away are sent: what runs does n
   assert.notEqual(stateWith(anew), "learn");
   assert.equal(stateWith({ ...anew, importedAt: before.now }), "learn");
 });
+
+for (const [what, over, wasFound] of [
+  ["that were made for this object, of which nothing else is there, are those of a new cluster", {}, false],
+  ["that nobody says of what they were made for were found", { madeFor: undefined }, true],
+  ["that were made for an object of before were found", { madeFor: "another" }, true],
+  ["were found where a TalosMachine tells of a record", { isComposed: true }, true],
+  ["were found where the status tells of a record", { contract: "1.13" }, true],
+  ["were found where a machine runs with them", { look: running(preparing) }, true],
+] as const satisfies readonly (readonly [
+  string,
+  { readonly madeFor?: string | undefined; readonly isComposed?: true; readonly contract?: string; readonly look?: Look },
+  boolean,
+])[])
+  test(`keys without a record ${what}`, () => {
+    const object = controlPlane(1);
+    const made = { madeFor: object.metadata.uid, isComposed: false, contract: undefined, look: silent, ...over };
+    const pool = made.contract === undefined ? object : { ...object, status: { configContract: made.contract } };
+    const value = { fingerprint: "fingerprint", clusterId: "cluster-id", isOurs: true, isDeleting: false };
+    const given = made.madeFor === undefined ? value : { ...value, madeFor: made.madeFor };
+    const seen = observed({ controlPlane: pool, bundle: { kind: "present", value: given }, looks: { "10.0.0.1": made.look } });
+    const [action] = decide(assess(made.isComposed ? seen : { ...seen, machineObjects: [] })).actions;
+    assert.ok(action?.kind === "WriteRecord");
+    assert.equal(action.facts.bundle.wasFound, wasFound);
+  });

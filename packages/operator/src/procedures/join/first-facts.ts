@@ -1,5 +1,5 @@
 import { controlPlanesOf, foundedBy, withFounded } from "../../assess/etcd-view.ts";
-import { reportedMachines } from "../../observe/reported-machines.ts";
+import { reportedMachines, wasNeverRecorded } from "../../observe/reported-machines.ts";
 import { planMachines } from "./plan.ts";
 import { withDecisions } from "../../record/facts.ts";
 import { networksOf } from "../../spec/fixed-properties.ts";
@@ -20,7 +20,7 @@ export function firstFacts(
   bundle: { readonly fingerprint: string; readonly clusterId: string },
 ): ClusterFacts {
   const { seen } = assessed;
-  const wasFound = seen.sent.get("CreateBundle")?.outcome !== "answered";
+  const wasFound = seen.sent.get("CreateBundle")?.outcome !== "answered" && !wasNeverRecorded(seen);
   const facts: ClusterFacts = {
     controlPlaneUid: seen.controlPlane.metadata.uid ?? "",
     clusterId: bundle.clusterId,

@@ -26,7 +26,7 @@ import type { InMaintenance, Running } from "../../model/look.ts";
 import type { ClusterFacts, DecisionFact, MachineFact, QuarantineFact } from "../../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
-import type { MachinePlan, PlannedConfiguration, StoppedMachine } from "../../model/plans.ts";
+import type { HeldMachine, MachinePlan, PlannedConfiguration, StoppedMachine } from "../../model/plans.ts";
 import type { Assessment } from "../../model/assessment.ts";
 
 /**
@@ -41,7 +41,7 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
   const stopped = seen.machines.flatMap((machine) => stopOf({ assessed, facts, twins }, machine) ?? []);
   const isStopped = new Set(stopped.map((machine) => machine.name));
   const configure: PlannedConfiguration[] = [];
-  const held: string[] = [];
+  const held: HeldMachine[] = [];
   const met = withUnknownRunning(seen, facts, isStopped);
   const notes = new Notes(seen, met);
   for (const machine of seen.machines) {
@@ -53,7 +53,7 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
     // Control planes of this pass have begun, too: the next one is held by them.
     const hindrance = joinHindrance(assessed, notes.facts, machine);
     if (hindrance !== undefined) {
-      held.push(hindrance);
+      held.push({ role: declared.role, says: hindrance });
       continue;
     }
     const disk = diskOf(facts, declared, look);
@@ -156,6 +156,7 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
         : known !== undefined && isOwnerGoing(seen, declared)
     )
       continue;
+    if (isOfBeforeWipe(facts, declared, look)) continue;
     const met = metRunning(seen, facts, declared, look);
     // Everybody else would not be written down either.
     room ??= new RecordRoom(draft.before);
@@ -170,6 +171,22 @@ export function withUnknownRunning(seen: Observed, facts: ClusterFacts, stopped:
     });
   }
   return draft.facts();
+}
+
+/** No look is kept for longer than this. Milliseconds. */
+const LOOK_LASTS_MS = 60_000;
+
+/** The machine was released by its other name after this look: it may have been wiped since, and runs no more. */
+function isOfBeforeWipe({ machines }: ClusterFacts, { name, address }: DeclaredMachine, { at, hardware }: Running): boolean {
+  return machines.some(
+    (fact) =>
+      fact.name !== name &&
+      fact.releasedAt !== undefined &&
+      (fact.address === address || (fact.uuid !== "" && fact.uuid === hardware?.uuid)) &&
+      // The record keeps whole seconds.
+      at < fact.releasedAt + 1_000 &&
+      fact.releasedAt - at < LOOK_LASTS_MS,
+  );
 }
 
 /**

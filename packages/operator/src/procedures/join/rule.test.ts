@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assess } from "../../assess/assess.ts";
-import { configured, controlPlane, facts, founded, inMaintenance, member, observed, running } from "../../testing/builders.ts";
+import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running, worker } from "../../testing/builders.ts";
 import { metaHashOf, wantedMeta } from "../configure/meta-plan.ts";
 import { machineFact } from "../../record/facts.ts";
 import { configureMachines } from "./rule.ts";
@@ -64,4 +64,22 @@ describe("a machine that waits for its first configuration", () => {
         want,
       );
     });
+});
+
+test("a machine that was released by its other name is not met running by a look of before its wipe, and is by a later one", () => {
+  const learned = (at: number): boolean => {
+    const hardware = { uuid: "uuid-10.0.1.1", macs: [] };
+    const seen = observed({
+      controlPlane: controlPlane(1),
+      workers: [worker(1)],
+      looks: { "10.0.0.1": running(member(0, 1)), "10.0.1.1": running(undefined, { at, hardware }) },
+      facts: facts({
+        bootstrapDone: founded,
+        machines: [configured("10.0.0.1"), configured("10.0.1.1", "worker", "other", { releasedAt: NOW, pool: "other" })],
+      }),
+    });
+    const [action] = configureMachines.decide(assess(seen))?.actions ?? [];
+    return action?.kind === "WriteRecord" && machineFact(action.facts, "demo-workers-10.0.1.1") !== undefined;
+  };
+  assert.deepEqual([learned(NOW - 500), learned(NOW + 500), learned(NOW + 1_000)], [false, false, true]);
 });

@@ -27,6 +27,7 @@ export const configureMachines: Rule = {
       waiting: {
         reason: "Configuring",
         message: `Configuring machines: ${plan.configure.map(({ machine }) => machine.name).join(", ")}.`,
+        ...(plan.configure.every(({ machine }) => machine.role === "worker") ? { ofWorkers: true } : {}),
       },
     };
   },

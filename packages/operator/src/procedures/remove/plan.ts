@@ -137,8 +137,8 @@ function unheard(leaver: Leaver): Removal[] {
   const { look } = machine;
   if (look.kind === "not-asked") return [waits(fact, "WaitingForTurn", `${fact.name} leaves; it is looked at first.`)];
   if (look.kind !== "silent" || isGone(leaver)) return [];
-  const message = `${fact.name} left the list and does not answer since ${rfc3339(look.since)}. After a minute it counts as gone, and its member of etcd is removed; bring it back to have it wiped.`;
-  return [waits(fact, "MachineUnreachable", message)];
+  const message = `${fact.name} was removed from the spec and has not answered since ${rfc3339(look.since)}. Its etcd member is removed a minute later. Bring the machine back to have it wiped.`;
+  return [waits(fact, "RemovingMember", message)];
 }
 
 /** Nobody answers as this machine, and it is not only rebooting. */

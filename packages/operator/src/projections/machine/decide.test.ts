@@ -60,7 +60,7 @@ const cases: readonly {
   {
     name: "reports a machine that waits",
     look: inMaintenance("10.0.0.1"),
-    want: ["Pending", "v1.13.9", "WaitingForMachines", "Answers", "NotSeenInMaintenance", "WaitingForMachine"],
+    want: ["Pending", "v1.13.9", "WaitingForMachines", "Answers", "NotPinnedYet", "WaitingForMachine"],
   },
   {
     name: "reports a machine that is being configured",
@@ -264,6 +264,17 @@ test("machine: one whose configuration was never read back does not install whil
       ({ type }) => type === "Ready",
     )?.reason;
   assert.deepEqual([said(false), said(true)], ["Configuring", "MachineUnreachable"]);
+});
+
+test("machine: one that the operator restarts is no fault of anybody, and what nobody restarts is", () => {
+  const said = (look: Look, isRestarted: boolean): string | undefined =>
+    decideMachine({ machine, look, fact: { ...known, appliedHash: "x" }, isRestarted, hasOwner: true, hasRecord: true }).conditions.find(
+      ({ type }) => type === "Ready",
+    )?.reason;
+  assert.deepEqual([said(silent, true), said(silent, false)], ["Restarting", "MachineUnreachable"]);
+  assert.deepEqual([said(shows("booting"), true), said(shows("booting"), false)], ["Restarting", "Booting"]);
+  assert.equal(said(running(), true), "AllReady");
+  assert.equal(said(inMaintenance("10.0.0.1", { spki: "other" }), true), "MaintenanceUnexpected");
 });
 
 for (const [told, want] of [

@@ -43,6 +43,8 @@ export interface MachineSeen {
   readonly isPoolGoing?: boolean;
   /** A change of it was begun, and its end was not seen. */
   readonly hasOpenEffect?: boolean;
+  /** The operator restarts it, and it may still come back in its time. */
+  readonly isRestarted?: boolean;
   /** Where it stands on its way to another Talos. */
   readonly upgrade?: UpgradeProgress | undefined;
 }
@@ -67,9 +69,9 @@ interface Finding<R extends string> {
 export function decideMachine(seen: MachineSeen): MachineReport {
   const { machine, look, fact, hasRecord, hasOwner } = seen;
   const generation = machine.metadata.generation;
-  const ready = readyOf(seen);
+  const ready = unlessRestarted(seen, readyOf(seen));
   const reachable = reachableOf(seen);
-  const pinned = pinnedWords(fact);
+  const pinned = pinnedWords(fact, look.kind === "maintenance");
   const config = configOf(seen);
   const state = stateOf(seen);
   return {
@@ -88,6 +90,15 @@ export function decideMachine(seen: MachineSeen): MachineReport {
       ...(machine.metadata.deletionTimestamp === undefined ? [] : [conditionFor("Deleting", "Blocked", deletionWords(seen), generation)]),
     ],
   };
+}
+
+/** What a restart brings along: that a machine is down which the operator restarts is no fault of anybody. */
+const OF_RESTART: ReadonlySet<ReasonOf<"Ready">> = new Set(["MachineUnreachable", "Booting", "NodesNotReady"]);
+
+function unlessRestarted({ isRestarted, look }: MachineSeen, ready: Finding<ReasonOf<"Ready">>): Finding<ReasonOf<"Ready">> {
+  if (isRestarted !== true || !OF_RESTART.has(ready.reason)) return ready;
+  const message = ready.reason === "MachineUnreachable" && look.kind === "silent" ? `Restarting: ${look.detail}.` : ready.message;
+  return { reason: "Restarting", message };
 }
 
 /** Without its machine, whose object this is the status of. */

@@ -203,6 +203,7 @@ const GOES_ON: ReadonlySet<string> = new Set<ReasonOf<"Ready">>([
   "WaitingForMachines",
   "Configuring",
   "Booting",
+  "Restarting",
   "NodesNotReady",
 ]);
 
@@ -299,7 +300,9 @@ function summaryOf(seen: WorkerSeen): {
   const message = unready.map(({ name, message: words }) => aboutMachine(name, words)).join(" ");
   const stopped = unready.find(({ reason }) => !GOES_ON.has(reason));
   const isUpgrading = stopped === undefined && isOnlyUpgrading(seen, unready);
-  const waiting = missing.length === 0 ? "NodesNotReady" : isUpgrading ? "Booting" : "WaitingForMachines";
+  const isRestart = unready.every((one) => one.reason === "Restarting");
+  const down = isUpgrading ? "Booting" : "WaitingForMachines";
+  const waiting = isRestart ? "Restarting" : missing.length === 0 ? "NodesNotReady" : down;
   const reason = (stopped?.reason ?? waiting) as "NodesNotReady";
   return {
     isReady: false,
@@ -309,7 +312,10 @@ function summaryOf(seen: WorkerSeen): {
       conditionFor("NodesReady", "NodesNotReady", message, generation),
       isUpgrading
         ? conditionFor("Progressing", "UpgradingTalos", message, generation)
-        : progress(stopped !== undefined ? "Blocked" : missing.length > 0 ? "WaitingForMachines" : "WaitingForNodes", message),
+        : progress(
+            stopped !== undefined ? "Blocked" : missing.length > 0 && !isRestart ? "WaitingForMachines" : "WaitingForNodes",
+            message,
+          ),
     ],
   };
 }

@@ -16,6 +16,7 @@ const OF_MACHINES: ReadonlySet<string> = new Set([
   "EtcdUnhealthy",
   "Removing",
   "NodesNotReady",
+  "Restarting",
 ]);
 
 /** A machine that is well again is looked at so soon. */
@@ -96,16 +97,18 @@ const namesTheRightOne: ToldRule = {
   },
 };
 
-/** W15 a worker pool tells of its own machines. */
+/** W15 a pool tells of its own machines: a worker keeps no control plane from being ready. */
 const blamesItsOwn: ToldRule = {
   id: "W15",
   toleranceMs: WRITTEN_MS,
   judge(told, broken) {
     for (const { plural, object, name } of told.pools) {
-      if (plural !== "talosworkers") continue;
+      // A control plane and a worker pool may have one name.
+      const isOwn = (machine: ToldMachine): boolean =>
+        machine.pool === name && machine.isControlPlane === (plural === "taloscontrolplanes");
       for (const { type, reason, message } of waiting(object)) {
         const named = namedIn(message, told);
-        if (named.length > 0 && named.every(({ pool }) => pool !== name))
+        if (named.length > 0 && !named.some(isOwn))
           broken(`${nameOf(object)} ${type}`, () => `${nameOf(object)}: ${type} ${reason} names machines of others: ${message}`);
       }
     }

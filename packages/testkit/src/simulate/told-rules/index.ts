@@ -31,7 +31,7 @@ export interface ToldRules {
 }
 
 /**
- * W1 to W16: no object says of a machine, pool or cluster what is not so, for longer than the tolerance of the rule. They read reasons, typed fields, numbers and
+ * W1 to W20: no object says of a machine, pool or cluster what is not so, for longer than the tolerance of the rule. They read reasons, typed fields, numbers and
  * names of machines, never sentences.
  *
  * @param now virtual milliseconds of a clock that never leaps

@@ -12,7 +12,7 @@ interface Summed {
   readonly levels: number;
 }
 
-/** Each object with all machines that its words are about. A control plane speaks for the whole cluster. */
+/** Each object with all machines that its words are about. What is under way a control plane says of the whole cluster. */
 function summed({ pools, clusters }: Told): readonly Summed[] {
   const withGoing = (pool: ToldPool) => pool.machines.map((machine) => ({ ...machine, isGoing: isGoing(machine, pool) }));
   const all = pools.flatMap(withGoing);
@@ -24,6 +24,15 @@ function summed({ pools, clusters }: Told): readonly Summed[] {
     })),
     ...clusters.map((object) => ({ object, machines: all, levels: 3 })),
   ];
+}
+
+/** Effects by which the operator restarts a machine: a cluster that was ready is so meanwhile. */
+const RESTARTS: ReadonlySet<string> = new Set(["Reboot", "UpgradeTalos", "ApplyConfig"]);
+
+/** The machine keeps this object from being ready while it is no ready node: a worker no control plane, a planned restart no cluster. */
+function counts({ kind }: ToldObject, { isControlPlane, openEffect = "" }: ToldMachine): boolean {
+  if (kind === "TalosControlPlane") return isControlPlane;
+  return kind === "TalosWorker" || !RESTARTS.has(openEffect);
 }
 
 /** What an object says, in short. */
@@ -43,7 +52,7 @@ const readyMachines: ToldRule = {
     }
     for (const { object, machines } of summed(told)) {
       if (conditionOf(object, "Ready")?.status !== "True") continue;
-      const ill = machines.find((machine) => machine.isListed && !machine.isGoing && !isWell(machine));
+      const ill = machines.find((machine) => machine.isListed && !machine.isGoing && counts(object, machine) && !isWell(machine));
       if (ill !== undefined) broken(nameOf(object), () => `${nameOf(object)} is Ready, and ${ill.name} is ${wordFor(ill)}`);
     }
   },
@@ -121,4 +130,18 @@ const generations: ToldRule = {
   },
 };
 
-export const readyRules: readonly ToldRule[] = [readyMachines, settled, settledIsReady, generations];
+/** W20 conditions of one object agree: it is under way for people and for tools alike, and never stalled beside that. */
+const agree: ToldRule = {
+  id: "W20",
+  toleranceMs: 0,
+  judge(told, broken) {
+    for (const { object } of summed(told)) {
+      const isTrue = (type: string): boolean => conditionOf(object, type)?.status === "True";
+      if (conditionOf(object, "Progressing") === undefined || isTrue("Paused")) continue;
+      if (isTrue("Progressing") !== isTrue("Reconciling") || (isTrue("Progressing") && isTrue("Stalled")))
+        broken(nameOf(object), () => `${nameOf(object)} contradicts itself: ${reasonsOf(object)}`);
+    }
+  },
+};
+
+export const readyRules: readonly ToldRule[] = [readyMachines, settled, settledIsReady, generations, agree];

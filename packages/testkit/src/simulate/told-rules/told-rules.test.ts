@@ -129,6 +129,11 @@ const cases: readonly { readonly name: string; readonly objects: readonly Condit
     want: ["W15"],
   },
   {
+    name: "W15: the control plane is not ready because of a worker",
+    objects: [controlPlane({ Ready: ["False", "NodesNotReady", "pool-10.5.0.2: disk."] }), worker({})],
+    want: ["W15"],
+  },
+  {
     name: "W16: a note that is not where the field was written",
     objects: [
       controlPlane(
@@ -149,6 +154,16 @@ const cases: readonly { readonly name: string; readonly objects: readonly Condit
     name: "W19: a condition that is not there",
     objects: [cluster({ Ready: ["False", "SpecMissing", "See the condition Removing."] })],
     want: ["W19"],
+  },
+  {
+    name: "W20: under way for tools, and not for people",
+    objects: [controlPlane({ Progressing: ["False", "Blocked"], Reconciling: ["True", "Progressing"] })],
+    want: ["W20"],
+  },
+  {
+    name: "W20: under way for people, and stalled for tools",
+    objects: [worker({ Progressing: ["True", "Removing"], Stalled: ["True", "PersonNeeded"] })],
+    want: ["W20"],
   },
 ];
 
