@@ -7,6 +7,7 @@ import { isChangingConfig } from "./procedures/configure/config-intents.ts";
 import { describe } from "./report/describe.ts";
 import { configConditions } from "./report/describe-config.ts";
 import { riskConditions } from "./report/describe-risk.ts";
+import { waitingOfEndpoint } from "./report/endpoint-reachable.ts";
 import { removalConditions, removalRows, removalsOf } from "./report/describe-removal.ts";
 import { etcdLeaderOf } from "./report/etcd-leader.ts";
 import { upgradeStatusOf } from "./report/upgrade-progress.ts";
@@ -149,20 +150,23 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   if (seen.mode !== "reconcile")
     return { rule, actions: [], conditions: verdict.conditions ?? [], state: stateWord(seen, undefined), requeueAfterMs: undefined };
   // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
-  const waiting = verdict.waiting ?? assessed.waiting;
-  const isReady = waiting === undefined;
+  const unmet = verdict.waiting ?? assessed.waiting;
+  const isMet = unmet === undefined;
+  const waiting = unmet ?? waitingOfEndpoint(seen);
   const tended = tendsEtcd(assessed, verdict);
   const isBusy = isChangingConfig(seen) || isUpgrading(assessed) || tended !== undefined;
   const requeueAfterMs =
-    verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isReady && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
-  const ready = isReady
-    ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
-    : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
+    verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isMet && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
+  const ready =
+    waiting === undefined
+      ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
+      : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
   const said = verdict.conditions ?? [];
   const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
   const conditions: readonly ConditionInput[] = [
     ready,
-    progressing(waiting, assessed, standing, tended),
+    // What goes on does so whatever answers at the endpoint.
+    progressing(isBusy ? unmet : waiting, assessed, standing, tended),
     ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
@@ -177,7 +181,8 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
     ),
     etcdLeader: etcdLeaderOf(assessed),
     conditions,
-    state: stateWord(seen, isReady ? "Ready" : undefined),
+    state: stateWord(seen, waiting === undefined ? "Ready" : undefined),
+    isMet,
     requeueAfterMs,
     isBusy,
   };

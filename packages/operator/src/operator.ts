@@ -95,7 +95,7 @@ export interface Operator {
  * Caches run from the start, so that a standby takes over warm; controllers run only while this process leads.
  */
 export function createOperator(dependencies: OperatorDependencies): Operator {
-  const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
+  const { kube, talos, names, workloads, endpoints, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const { kube: noted, writes } = notingWrites(kube, clock);
   const client = createKubeClient(noted, { timers, random });
@@ -209,6 +209,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       releases: createReleases(client, clock, log, options.releases),
       dialer: createCheckedDialer(talos, names, hosts, clock),
       ...(workloads === undefined ? {} : { workloads, pod: options.pod }),
+      ...(endpoints === undefined ? {} : { endpoints }),
       keys,
       events,
       leading,

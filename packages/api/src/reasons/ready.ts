@@ -132,6 +132,12 @@ const worldReasons = {
     when: "A machine that is part of the cluster does not answer.",
     next: "Check its power and network.",
   },
+  EndpointUnreachable: {
+    status: "False",
+    release: "itself",
+    when: "All machines are well, and the endpoint of the cluster does not lead to its Kubernetes API, or its first answer is awaited.",
+    next: "Do what the condition EndpointReachable says; it is asked again at least once a minute.",
+  },
   ...addressReasons,
   ClockSkewed: {
     status: "False",

@@ -9,7 +9,7 @@ import type {
   Timers,
   WorkloadDialer,
 } from "@talos-operator/ports";
-import { createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createEndpointProbe, createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
 import {
@@ -70,6 +70,7 @@ export function startOperator({
     { endpoints: endpoints ?? "*", identityNamespaces: identityNamespaces ?? "*", requireStoreLabel },
     "Backups may use these endpoints, and the cloud identity of the Jobs for these namespaces",
   );
+  const names = createNameResolver();
   const stopping = new AbortController();
   const operator = createOperator({
     kube: tracing?.traceRequests(kube) ?? kube,
@@ -78,7 +79,8 @@ export function startOperator({
     options,
     backups,
     addons,
-    names: createNameResolver(),
+    names,
+    endpoints: createEndpointProbe(names),
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),
     ...(files === undefined ? {} : { files }),

@@ -1,4 +1,5 @@
 import type {
+  EndpointProbe,
   KubeCallOptions,
   KubeRequest,
   KubeResponse,
@@ -76,6 +77,16 @@ export function faultyWorkloads(inner: WorkloadDialer, options: FaultyPortOption
           }
         },
       };
+    },
+  };
+}
+
+/** Endpoints of managed clusters as an operator sees them that may die or stand still. */
+export function mortalEndpoints(inner: EndpointProbe, life: Life): EndpointProbe {
+  return {
+    async ask(target, options) {
+      await life.awake();
+      return life.isAlive ? settled(life, inner.ask(target, options)) : never();
     },
   };
 }

@@ -2,7 +2,7 @@ import { crds, type CustomResourceDefinition } from "@talos-operator/api";
 import { createApiServer, type Store, type StoreContent } from "@talos-operator/apiserver";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-operator/kube-runtime/testing";
-import type { Clock, Keys, KubeTransport, RandomSource, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, EndpointProbe, Keys, KubeTransport, RandomSource, WorkloadDialer } from "@talos-operator/ports";
 import {
   createDatacenter,
   realisticTimings,
@@ -46,6 +46,8 @@ export interface Surroundings {
   readonly quicker: number;
   /** The APIs of managed clusters. */
   readonly dialer: WorkloadDialer;
+  /** What answers where their endpoints lead. */
+  readonly endpoints: EndpointProbe;
   /** The API of the managed cluster, past the network; `undefined` before there is one. */
   readonly workload: () => KubeClient | undefined;
   content(): PreparedWorld;
@@ -127,6 +129,7 @@ export async function createSurroundings(seed: number, scenario: Scenario, from:
     datacenter,
     quicker: isQuick ? QUICKER : 1,
     dialer: dialled.dialer,
+    endpoints: dialled.endpoints,
     workload() {
       const transport = dialled.transport();
       return transport === undefined ? undefined : createKubeClient(transport);

@@ -172,6 +172,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     truth,
     datacenter,
     workloads: surroundings.dialer,
+    endpoints: surroundings.endpoints,
     plan,
     invariants,
     trace,

@@ -10,7 +10,17 @@ import { createOperator } from "@talos-operator/operator";
 // Loads what the operator loads late: that takes real time, which the clock of this world knows nothing of.
 import "@talos-operator/operator/testing";
 import type { AddonDependencies, BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
-import type { Clock, FileTree, Keys, KubeTransport, Logger, RandomSource, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
+import type {
+  Clock,
+  EndpointProbe,
+  FileTree,
+  Keys,
+  KubeTransport,
+  Logger,
+  RandomSource,
+  TalosDialer,
+  WorkloadDialer,
+} from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, EtcdDatabase, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
@@ -60,6 +70,8 @@ export interface StoryOptions {
   readonly dialer?: (real: TalosDialer) => TalosDialer;
   /** The operator's way to the APIs of clusters. Default: the world's. */
   readonly workloads?: (real: WorkloadDialer) => WorkloadDialer;
+  /** What the operator is told of the endpoints of clusters. Default: the truth. */
+  readonly endpoints?: (real: EndpointProbe) => EndpointProbe;
   /** Where the operator writes files. Default: nowhere. */
   readonly files?: FileTree;
   /** What the operator may do. Default: the whole table, as the chart gives it. */
@@ -181,7 +193,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
   const etcd = (key: string): EtcdDatabase | undefined => datacenter.etcdDatabase(key);
   const workloads = createDialledWorkloads(
-    { ...ports, random: random(4), keys, isConnected, etcd, controllers: options.hasWorkloadControllers === true },
+    { ...ports, random: random(4), keys, isConnected, resolve: (name) => options.names?.get(name), etcd, controllers: options.hasWorkloadControllers === true },
     new Map(Object.entries(from?.workloads ?? {}).map(([key, content]) => [key, copiedStore(content)])),
   );
   const datacenter = createDatacenter({
@@ -265,6 +277,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
         kube: own,
         talos: mortalTalos(dialer, life),
         workloads: mortalWorkloads(options.workloads?.(workloads.dialer) ?? workloads.dialer, life, workloadWrites),
+        endpoints: mortalEndpoints(options.endpoints?.(workloads.endpoints) ?? workloads.endpoints, life),
         ...(options.files === undefined ? {} : { files: options.files }),
         ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
         ...(options.backups === undefined ? {} : { backups: options.backups(createKubeClient(own)) }),
@@ -320,6 +333,11 @@ function mortalKube(kube: KubeTransport, life: Life): KubeTransport {
 /** The APIs of clusters as a process sees them that may be killed. */
 function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): WorkloadDialer {
   return { dial: (target) => mortalKube(counted(real.dial(target), writes), life) };
+}
+
+/** Endpoints as a process sees them that may be killed. */
+function mortalEndpoints(real: EndpointProbe, life: Life): EndpointProbe {
+  return { ask: (target, options) => heard(life, () => real.ask(target, options)) };
 }
 
 /** Machines as a process sees them that may be killed. */

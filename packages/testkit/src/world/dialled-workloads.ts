@@ -1,6 +1,18 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer, Store } from "@talos-operator/apiserver";
-import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, WorkloadDialer, WorkloadTarget } from "@talos-operator/ports";
+import { isIP } from "node:net";
+import type {
+  Clock,
+  EndpointAnswer,
+  EndpointProbe,
+  KeyPair,
+  Keys,
+  KubeTransport,
+  RandomSource,
+  Timers,
+  WorkloadDialer,
+  WorkloadTarget,
+} from "@talos-operator/ports";
 import { overEtcd } from "@talos-operator/simulator";
 import type { EtcdDatabase, WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
 import { contentsOf } from "./stored-contents.ts";
@@ -12,6 +24,8 @@ export interface DialledWorkloads {
   readonly api: WorkloadApi;
   /** For the operator: reaches an API only where a control plane serves it, and only with a certificate that its cluster signed. */
   readonly dialer: WorkloadDialer;
+  /** For the operator: what answers where an endpoint leads. */
+  readonly endpoints: EndpointProbe;
   /** For stories: the API of the only cluster, as `system:masters`, past the network. Undefined before one has opened. */
   transport(): KubeTransport | undefined;
 }
@@ -32,7 +46,7 @@ class Unreachable extends Error {
 }
 
 /**
- * @param ports `isConnected` says whether the network between operator and an address works, default always; `etcd` the database behind a cluster, by its key,
+ * @param ports `isConnected` says whether the network between operator and an address works, default always; `resolve` what DNS says, default nothing; `etcd` the database behind a cluster, by its key,
  *   which may refuse writes, default none; `controllers` whether Deployments and the like get their pods, default no
  * @param stores what the APIs hold, by key of the cluster; filled as they open
  */
@@ -43,6 +57,7 @@ export function createDialledWorkloads(
     readonly random: RandomSource;
     readonly keys: Keys;
     readonly isConnected?: (address: string) => boolean;
+    readonly resolve?: (name: string) => readonly string[] | undefined;
     readonly etcd?: (key: string) => EtcdDatabase | undefined;
     readonly controllers?: boolean;
   },
@@ -51,7 +66,7 @@ export function createDialledWorkloads(
   const open = new Map<string, Promise<ApiServer>>();
   const servers: ApiServer[] = [];
   const places = new Map<string, Place>();
-  const { keys, clock, isConnected = () => true, etcd = () => undefined, controllers = false, ...rest } = ports;
+  const { keys, clock, isConnected = () => true, resolve = () => undefined, etcd = () => undefined, controllers = false, ...rest } = ports;
   const inside = controllers ? ({ workloads: "controllers" } as const) : {};
 
   const api: WorkloadApi = {
@@ -129,8 +144,35 @@ export function createDialledWorkloads(
     throw new Unreachable("no control plane serves the Kubernetes API");
   };
 
+  const answerAt = (address: string, port: string, ca: string): EndpointAnswer => {
+    const place = places.get(`${address}|${port}`);
+    if (!isConnected(address)) return { kind: "silent", detail: "no answer in time" };
+    if (place === undefined) return { kind: "refused", detail: "nobody listens there" };
+    const { certificate } = place.certificate;
+    if (keys.verifyCertificate(certificate, ca, clock.now())) return { kind: "reached", detail: "an API server answers 401" };
+    // Whose it is shows at a time at which it is in force.
+    const isOurs = keys.verifyCertificate(certificate, ca, keys.describeCertificate(certificate).notBefore);
+    return isOurs
+      ? { kind: "unfit", detail: "its certificate is not in force now" }
+      : { kind: "foreign", detail: "another authority signed its certificate" };
+  };
+
+  const endpoints: EndpointProbe = {
+    async ask({ endpoint, ca }, { timeoutMs }) {
+      await renewOld();
+      const url = new URL(endpoint);
+      const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+      const addresses = isIP(host) === 0 ? (resolve(host) ?? []) : [host];
+      const answers = addresses.map((address) => answerAt(address, url.port || "443", ca));
+      const answer = answers.find(({ kind }) => kind === "reached") ?? answers[0];
+      if (answer?.kind === "silent") await rest.timers.sleep(timeoutMs);
+      return answer ?? { kind: "unresolvable", detail: "the name does not resolve" };
+    },
+  };
+
   return {
     api,
+    endpoints,
     dialer: {
       dial: (target) => {
         let isClosed = false;
