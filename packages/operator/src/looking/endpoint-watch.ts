@@ -12,8 +12,8 @@ const TIMEOUT_MS = 5_000;
 /** First pause after an answer that is no good one; doubled up to {@link SETTLED_MS} while it stays so. */
 const AGAIN_MS = 2_000;
 
-/** How often while no control plane serves the API yet. */
-const STARTING_MS = 10_000;
+/** How often while no control plane is a ready node yet: its status is then written for other reasons, and takes the answer along. */
+const STARTING_MS = 2_000;
 
 /** Silent so often in a row, it is out of reach. */
 const SILENCES = 3;
@@ -121,7 +121,8 @@ export class EndpointWatch {
     if (!isSure && before?.isSure === true && before.answer.kind !== "reached") return;
     if (before?.answer.kind === answer.kind && before.isSure === isSure) return;
     this.#believed = { kind: "answered", answer, isSure };
-    this.#ports.onChange();
+    // A cluster that comes up is looked at without being asked to: a pass of its own would cost the API a request.
+    if (this.#phase !== "starting" || answer.kind !== "reached") this.#ports.onChange();
   }
 
   #counts({ kind }: EndpointAnswer): boolean {
