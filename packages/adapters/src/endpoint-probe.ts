@@ -134,10 +134,16 @@ const FOREIGN = new Set([
 
 function failureOf(error: Error): EndpointAnswer {
   const code = codeOf(error);
-  if (REFUSED.has(code)) return { kind: "refused", detail: code === "ECONNREFUSED" ? "nobody listens there" : "the connection is ended at once" };
+  if (REFUSED.has(code))
+    return { kind: "refused", detail: code === "ECONNREFUSED" ? "nobody listens there" : "the connection is ended at once" };
   if (FOREIGN.has(code)) return { kind: "foreign", detail: "another authority signed its certificate" };
-  if (UNFIT.has(code)) return { kind: "unfit", detail: code === "ERR_TLS_CERT_ALTNAME_INVALID" ? "its certificate is for other names" : "its certificate is not in force now" };
-  if (code === "EPROTO" || code.startsWith("ERR_SSL_") || code.startsWith("HPE_")) return { kind: "not-kubernetes", detail: "it does not speak TLS and HTTP" };
+  if (UNFIT.has(code))
+    return {
+      kind: "unfit",
+      detail: code === "ERR_TLS_CERT_ALTNAME_INVALID" ? "its certificate is for other names" : "its certificate is not in force now",
+    };
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_") || code.startsWith("HPE_"))
+    return { kind: "not-kubernetes", detail: "it does not speak TLS and HTTP" };
   return { kind: "silent", detail: code === "ABORT_ERR" || code === "" ? "no answer in time" : `no way there (${code})` };
 }
 

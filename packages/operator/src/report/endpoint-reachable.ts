@@ -1,4 +1,12 @@
-import { annotations, canonicalAddress, conditionCatalogue, conditionFor, findCondition, isConditionTrue, statusOf } from "@talos-operator/api";
+import {
+  annotations,
+  canonicalAddress,
+  conditionCatalogue,
+  conditionFor,
+  findCondition,
+  isConditionTrue,
+  statusOf,
+} from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import type { EndpointAnswer } from "@talos-operator/ports";
 import { endpointHost } from "../config/endpoint-host.ts";
@@ -37,7 +45,10 @@ function endpointState(seen: Observed): Said<Reason> | undefined {
   const told = findCondition(seen.controlPlane.status?.conditions, "EndpointReachable");
   if (facts === undefined || endpoint.kind === "not-asked")
     return told === undefined || told.reason === "OutsideOnly" || !isReason(told.reason)
-      ? { reason: "NotAsked", message: "No answer of the endpoint is known yet. It is asked once a control plane serves the Kubernetes API." }
+      ? {
+          reason: "NotAsked",
+          message: "No answer of the endpoint is known yet. It is asked once a control plane serves the Kubernetes API.",
+        }
       : { reason: told.reason, message: told.message };
   if (endpoint.kind === "outside")
     return {

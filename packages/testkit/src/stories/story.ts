@@ -193,7 +193,15 @@ export async function createStory(options: StoryOptions): Promise<Story> {
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
   const etcd = (key: string): EtcdDatabase | undefined => datacenter.etcdDatabase(key);
   const workloads = createDialledWorkloads(
-    { ...ports, random: random(4), keys, isConnected, resolve: (name) => options.names?.get(name), etcd, controllers: options.hasWorkloadControllers === true },
+    {
+      ...ports,
+      random: random(4),
+      keys,
+      isConnected,
+      resolve: (name) => options.names?.get(name),
+      etcd,
+      controllers: options.hasWorkloadControllers === true,
+    },
     new Map(Object.entries(from?.workloads ?? {}).map(([key, content]) => [key, copiedStore(content)])),
   );
   const datacenter = createDatacenter({
