@@ -24,7 +24,11 @@ const DISTURBING: ReadonlySet<IntentKind> = new Set([
  *
  * @param cluster the TalosCluster that made the control plane
  */
-export function withEndpoint(seen: Observed, session: ClusterSession, cluster: TalosCluster | undefined): Observed {
+export function withEndpoint(
+  seen: Observed,
+  session: Pick<ClusterSession, "endpoint" | "kubernetesAuthority">,
+  cluster: TalosCluster | undefined,
+): Observed {
   const { endpoint: watch, kubernetesAuthority } = session;
   if (watch === undefined) return seen;
   // A record that nobody could read says nothing new.

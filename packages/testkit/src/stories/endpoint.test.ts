@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { annotations } from "@talos-operator/api";
 import type { EndpointAnswer, EndpointProbe } from "@talos-operator/ports";
-import { demoTimings } from "@talos-operator/simulator";
+import { demoTimings, realisticTimings } from "@talos-operator/simulator";
 import { apply } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story, StoryOptions } from "./story.ts";
@@ -176,7 +176,7 @@ describe("a planned reboot", () => {
           return answer;
         },
       });
-      return tell({ timings: demoTimings, endpoints }, async (story) => {
+      return tell({ timings: realisticTimings, endpoints }, async (story) => {
         world = story;
         await ready(story, demo(endpoint));
         asked.length = 0;
@@ -192,7 +192,7 @@ describe("a planned reboot", () => {
         await upgraded(story, "v1.13.10", [...cps, ...workers]);
         await story.time.advance(120_000);
         told.push(await endpointOf(story));
-        assert.ok(asked.includes("refused"), "it was away meanwhile");
+        assert.ok(asked.includes("refused"), `it was away meanwhile: ${asked.join()}`);
         assert.deepEqual([...new Set(told)], ["True Reached"]);
         assert.equal(await readyOf(story), "True AllReady");
       });
@@ -224,19 +224,17 @@ test("an unplanned loss of the machine at the endpoint is told within a minute",
 test("an endpoint that is the address of a machine that left says so", () =>
   tell({}, async (world) => {
     await ready(world, demoCluster(cps, workers, { endpoint: "https://10.5.0.3:6443" }));
-    await world.client
-      .resource(kinds.cluster)
-      .patch(
-        { namespace: "default", name: "demo" },
-        {
-          type: "merge",
-          value: {
-            spec: {
-              controlPlane: { metalSpec: { machines: [{ address: "10.5.0.1" }, { address: "10.5.0.2" }, { address: "10.5.0.5" }] } },
-            },
+    await world.client.resource(kinds.cluster).patch(
+      { namespace: "default", name: "demo" },
+      {
+        type: "merge",
+        value: {
+          spec: {
+            controlPlane: { metalSpec: { machines: [{ address: "10.5.0.1" }, { address: "10.5.0.2" }, { address: "10.5.0.5" }] } },
           },
         },
-      );
+      },
+    );
     await world.until("left", async () => (await endpointOf(world)) === "False MachineLeft", 900);
     const message = (await world.condition(kinds.controlPlane, "EndpointReachable"))?.message ?? "";
     assert.match(message, /is the address of demo-10\.5\.0\.3, which left the cluster/);
