@@ -242,6 +242,7 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
       return waiting.reason;
     case "Booting":
     case "NodesNotReady":
+    case "EndpointPending":
       return "WaitingForNodes";
     case "Deleting":
       return "Deleting";

@@ -1,6 +1,6 @@
 import type { ConditionEntry } from "./entry.ts";
 
-const LEAD = "Let the endpoint lead to port 6443 of the control planes.";
+const LEAD = "Let it lead to port 6443 of the control planes.";
 
 /** Whether clients reach the cluster where its kubeconfig leads. */
 export const endpointReachable = {
@@ -31,7 +31,7 @@ export const endpointReachable = {
       status: "False",
       release: "none",
       when: "DNS says that the endpoint's name does not exist or has no address.",
-      next: "Create the DNS record. Where only others resolve it, annotate the TalosControlPlane with talos-operator.dev/endpoint-reachable-from=outside.",
+      next: "Create a DNS record that leads to the control planes. Where only clients in other networks resolve it, annotate the TalosControlPlane with talos-operator.dev/endpoint-reachable-from=outside.",
     },
     ConnectionRefused: {
       status: "False",
@@ -43,32 +43,32 @@ export const endpointReachable = {
       status: "False",
       release: "none",
       when: "What answers shows a certificate that this cluster's authority did not sign: another cluster, or a load balancer that ends TLS.",
-      next: "Correct the DNS record, virtual IP or load balancer; TLS must be passed through.",
+      next: "Correct its DNS record, virtual IP or load balancer; TLS must be passed through.",
     },
     CertificateUnfit: {
       status: "False",
       release: "none",
       when: "The certificate is this cluster's, and is for other names or not in force now.",
-      next: "Add the host to cluster.apiServer.certSANs, or set the clocks right.",
+      next: "Correct cluster.apiServer.certSANs, or the clocks of the control planes.",
     },
     NotKubernetes: { status: "False", release: "none", when: "What answers speaks no TLS, or is no API server.", next: LEAD },
     NoPort: {
       status: "False",
       release: "none",
       when: "The endpoint names no port, so clients use 443, and no API server of this cluster answers there.",
-      next: "Let port 443 of the endpoint lead to port 6443 of the control planes.",
+      next: "Let port 443 lead to port 6443 of the control planes.",
     },
     MachineLeft: {
       status: "False",
       release: "none",
       when: "The endpoint is the address of a machine that left the cluster, and no API server answers there any more.",
-      next: "Give the address to a control plane, a virtual IP or a load balancer that leads to the control planes.",
+      next: "Give the address to a control plane, or to a load balancer that leads to port 6443 of the control planes.",
     },
     TimedOut: {
       status: "False",
       release: "none",
       when: "It was silent three times in a row, or there is no way to it.",
-      next: "Check the virtual IP or load balancer and firewalls. Where only others reach it, annotate the TalosControlPlane with talos-operator.dev/endpoint-reachable-from=outside.",
+      next: "Check its virtual IP or load balancer, and firewalls. Where only clients in other networks reach it, annotate the TalosControlPlane with talos-operator.dev/endpoint-reachable-from=outside.",
     },
   },
 } as const satisfies ConditionEntry;

@@ -134,9 +134,15 @@ const worldReasons = {
   },
   EndpointUnreachable: {
     status: "False",
+    release: "person",
+    when: "All machines are well, and the endpoint of the cluster does not lead to its Kubernetes API.",
+    next: "Do what the condition EndpointReachable says; the endpoint is asked again at least once a minute.",
+  },
+  EndpointPending: {
+    status: "False",
     release: "itself",
-    when: "All machines are well, and the endpoint of the cluster does not lead to its Kubernetes API, or its first answer is awaited.",
-    next: "Do what the condition EndpointReachable says; it is asked again at least once a minute.",
+    when: "All machines are well, and the endpoint of the cluster has not answered for the first time yet.",
+    next: "Nothing; it is asked within seconds.",
   },
   ...addressReasons,
   ClockSkewed: {

@@ -49,7 +49,7 @@ describe("what answers at the endpoint decides whether a cluster that is well is
     ["something else", answered("not-kubernetes"), {}, "False NotKubernetes", "False EndpointUnreachable"],
     ["silence, three times", answered("silent"), {}, "False TimedOut", "False EndpointUnreachable"],
     ["silence, once, of a cluster that was ready", answered("silent", false), { told: [ready] }, "Unknown NoAnswer", "True AllReady"],
-    ["silence, once, of one that never was", answered("silent", false), {}, "Unknown NoAnswer", "False EndpointUnreachable"],
+    ["silence, once, of one that never was", answered("silent", false), {}, "Unknown NoAnswer", "False EndpointPending"],
     ["nobody asks: a person said so", { kind: "outside" }, {}, "Unknown OutsideOnly", "True AllReady"],
     [
       "nobody was asked, of a cluster that was ready",
@@ -58,13 +58,7 @@ describe("what answers at the endpoint decides whether a cluster that is well is
       "Unknown NotAsked",
       "True AllReady",
     ],
-    [
-      "nobody was asked, of one that never was",
-      { kind: "not-asked", isAwaited: true },
-      {},
-      "Unknown NotAsked",
-      "False EndpointUnreachable",
-    ],
+    ["nobody was asked, of one that never was", { kind: "not-asked", isAwaited: true }, {}, "Unknown NotAsked", "False EndpointPending"],
     [
       "nobody at 443, where no port is named",
       answered("refused"),

@@ -31,8 +31,9 @@ export function waitingOfEndpoint(seen: Observed): Waiting | undefined {
   const said = endpointState(seen);
   if (said === undefined) return undefined;
   const status = statusOf("EndpointReachable", said.reason);
-  const isHeld = status === "False" || (PENDING.has(said.reason) && !isConditionTrue(seen.controlPlane.status?.conditions, "Ready"));
-  return isHeld ? { reason: "EndpointUnreachable", message: said.message, saysRemedy: true } : undefined;
+  if (status === "False") return { reason: "EndpointUnreachable", message: said.message, saysRemedy: true };
+  const isHeld = PENDING.has(said.reason) && !isConditionTrue(seen.controlPlane.status?.conditions, "Ready");
+  return isHeld ? { reason: "EndpointPending", message: said.message } : undefined;
 }
 
 const PENDING: ReadonlySet<Reason> = new Set<Reason>(["NotAsked", "NoAnswer"]);
@@ -67,7 +68,7 @@ function isReason(word: string): word is Reason {
   return word in conditionCatalogue.EndpointReachable.reasons;
 }
 
-const OUTSIDE = `If it is reached from outside only, annotate the TalosControlPlane with ${annotations.endpointReachableFrom}=outside.`;
+const OUTSIDE = `If only clients in other networks reach it, annotate the TalosControlPlane with ${annotations.endpointReachableFrom}=outside.`;
 
 /** State, cause and cure. */
 function unreachable({ kind, detail }: EndpointAnswer, seen: Observed, facts: ClusterFacts): Said<Reason> {
@@ -76,13 +77,13 @@ function unreachable({ kind, detail }: EndpointAnswer, seen: Observed, facts: Cl
   if (left !== undefined)
     return {
       reason: "MachineLeft",
-      message: `The endpoint ${url} is the address of ${left}, which left the cluster. Give the address to a control plane or a load balancer that leads to port 6443 of the control planes.`,
+      message: `The endpoint ${url} is the address of ${left}, which left the cluster. Give the address to a control plane, or to a load balancer that leads to port 6443 of the control planes.`,
     };
   switch (kind) {
     case "unresolvable":
       return {
         reason: "NameUnresolved",
-        message: `The endpoint ${url} does not resolve: DNS has no such name. Create a DNS record that leads to the control planes. ${OUTSIDE}`,
+        message: `The endpoint ${url} does not resolve. Create a DNS record that leads to the control planes. ${OUTSIDE}`,
       };
     case "foreign":
       return {
