@@ -46,10 +46,7 @@ function endpointState(seen: Observed): Said<Reason> | undefined {
   const told = findCondition(seen.controlPlane.status?.conditions, "EndpointReachable");
   if (facts === undefined || endpoint.kind === "not-asked")
     return told === undefined || told.reason === "OutsideOnly" || !isReason(told.reason)
-      ? {
-          reason: "NotAsked",
-          message: "No answer of the endpoint is known yet. It is asked once a control plane serves the Kubernetes API.",
-        }
+      ? { reason: "NotAsked", message: "The endpoint has not answered yet. Its answer counts once a control plane is a ready node." }
       : { reason: told.reason, message: told.message };
   if (endpoint.kind === "outside")
     return {
