@@ -95,7 +95,7 @@ export interface Operator {
  * Caches run from the start, so that a standby takes over warm; controllers run only while this process leads.
  */
 export function createOperator(dependencies: OperatorDependencies): Operator {
-  const { kube, talos, names, workloads, endpoints, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
+  const { kube, talos, names, workloads, files, clock, timers, random, keys, log, metrics, tracer, options = {} } = dependencies;
   const identity = options.identity ?? `talos-operator-${Buffer.from(random.bytes(4)).toString("hex")}`;
   const { kube: noted, writes } = notingWrites(kube, clock);
   const client = createKubeClient(noted, { timers, random });
@@ -209,7 +209,6 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       releases: createReleases(client, clock, log, options.releases),
       dialer: createCheckedDialer(talos, names, hosts, clock),
       ...(workloads === undefined ? {} : { workloads, pod: options.pod }),
-      ...(endpoints === undefined ? {} : { endpoints }),
       keys,
       events,
       leading,
@@ -221,7 +220,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onPlan: (cluster) => composer.enqueue(cluster),
       onPoolPlan: (worker) => pools.enqueue(worker),
       onPoolState: (worker) => pools.enqueue(worker),
-      ...askedIn(options, backups, schedules),
+      ...askedIn(dependencies, backups, schedules),
     });
     const reporter = createMachineController({ ...shared, brain, events });
     const pools = createWorkerController({
@@ -360,14 +359,16 @@ function inNamespace(object: KubeObject, name: string | undefined): readonly str
   return name === undefined || name === "" ? [] : [`${object.metadata?.namespace ?? ""}/${name}`];
 }
 
-/** What is not the same in every process: settings, rules of a test, and backups. */
+/** What is not the same in every process: settings, rules of a test, who asks endpoints, and backups. */
 function askedIn(
-  { rules, onInvariantBroken, requireMaintenanceFingerprint: requireFingerprint = false, upgradeWithinMs }: OperatorOptions,
+  { endpoints, options = {} }: OperatorDependencies,
   backups: SnapshotCaches["backups"] | undefined,
   schedules: SnapshotCaches["schedules"] | undefined,
-): Pick<BrainOptions, "rules" | "onInvariantBroken" | "machineRules" | "snapshots"> {
+): Pick<BrainOptions, "rules" | "onInvariantBroken" | "machineRules" | "endpoints" | "snapshots"> {
+  const { rules, onInvariantBroken, requireMaintenanceFingerprint: requireFingerprint = false, upgradeWithinMs } = options;
   return {
     machineRules: upgradeWithinMs === undefined ? { requireFingerprint } : { requireFingerprint, upgradeWithinMs },
+    ...(endpoints === undefined ? {} : { endpoints }),
     ...(rules === undefined ? {} : { rules }),
     ...(onInvariantBroken === undefined ? {} : { onInvariantBroken }),
     ...(backups === undefined || schedules === undefined ? {} : { snapshots: { backups, schedules } }),

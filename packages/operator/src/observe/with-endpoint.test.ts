@@ -47,7 +47,7 @@ function session() {
   return {
     targets,
     say: (kind: EndpointAnswer["kind"]) => void (world.kind = kind),
-    async sees(seen: Observed, parent?: Parameters<typeof withEndpoint>[2], authority = kubernetesAuthority): Promise<string> {
+    sees: async (seen: Observed, parent?: Parameters<typeof withEndpoint>[2], authority = kubernetesAuthority): Promise<string> => {
       withEndpoint(seen, { endpoint, kubernetesAuthority: authority }, parent);
       await time.advance(70_000);
       const known = withEndpoint(seen, { endpoint, kubernetesAuthority: authority }, parent).endpoint;

@@ -7,6 +7,7 @@ import { decide } from "../decide.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running } from "../testing/builders.ts";
 import type { SeenEndpoint } from "../model/endpoint.ts";
 import type { Decision } from "../model/decision.ts";
+import type { Look } from "../model/look.ts";
 
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
@@ -16,7 +17,7 @@ interface Given {
   readonly url?: string;
   readonly told?: readonly Pick<Condition, "type" | "status" | "reason" | "message">[];
   readonly released?: string;
-  readonly looks?: typeof healthy;
+  readonly looks?: Readonly<Record<string, Look>>;
 }
 
 function decided(endpoint: SeenEndpoint, { url = "https://10.0.0.100:6443", told = [], released, looks = healthy }: Given = {}): Decision {

@@ -9,7 +9,14 @@ import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 // Loads what the operator loads late: that takes real time, which the clock of this world knows nothing of.
 import "@talos-operator/operator/testing";
-import type { AddonDependencies, BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
+import type {
+  AddonDependencies,
+  BackupDependencies,
+  OperatorDependencies,
+  OperatorOptions,
+  Permission,
+  PolicyRule,
+} from "@talos-operator/operator";
 import type {
   Clock,
   EndpointProbe,
@@ -38,6 +45,7 @@ import { createValueKeys } from "../world/value-keys.ts";
 import { cutBy, diesWithItsCall } from "../world/dies-with-its-call.ts";
 import { withCalls } from "../world/with-calls.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
+import type { DialledWorkloads } from "../world/dialled-workloads.ts";
 
 /** Kinds that stories look at. */
 export const kinds = {
@@ -193,15 +201,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
     datacenter.machines().find((one) => one.address === address)?.state.isConnected !== false;
   const etcd = (key: string): EtcdDatabase | undefined => datacenter.etcdDatabase(key);
   const workloads = createDialledWorkloads(
-    {
-      ...ports,
-      random: random(4),
-      keys,
-      isConnected,
-      resolve: (name) => options.names?.get(name),
-      etcd,
-      controllers: options.hasWorkloadControllers === true,
-    },
+    { ...ports, random: random(4), keys, isConnected, etcd, controllers: options.hasWorkloadControllers === true },
     new Map(Object.entries(from?.workloads ?? {}).map(([key, content]) => [key, copiedStore(content)])),
   );
   const datacenter = createDatacenter({
@@ -284,8 +284,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       const operator = createOperator({
         kube: own,
         talos: mortalTalos(dialer, life),
-        workloads: mortalWorkloads(options.workloads?.(workloads.dialer) ?? workloads.dialer, life, workloadWrites),
-        endpoints: mortalEndpoints(options.endpoints?.(workloads.endpoints) ?? workloads.endpoints, life),
+        ...waysToClusters(options, workloads, life, workloadWrites),
         ...(options.files === undefined ? {} : { files: options.files }),
         ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
         ...(options.backups === undefined ? {} : { backups: options.backups(createKubeClient(own)) }),
@@ -343,9 +342,19 @@ function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): Wo
   return { dial: (target) => mortalKube(counted(real.dial(target), writes), life) };
 }
 
-/** Endpoints as a process sees them that may be killed. */
-function mortalEndpoints(real: EndpointProbe, life: Life): EndpointProbe {
-  return { ask: (target, options) => heard(life, () => real.ask(target, options)) };
+/** How a process reaches the APIs and endpoints of clusters that may be killed. */
+function waysToClusters(
+  { workloads: other, endpoints: told, names }: StoryOptions,
+  real: DialledWorkloads,
+  life: Life,
+  writes: string[],
+): Pick<OperatorDependencies, "workloads" | "endpoints"> {
+  const truth = real.endpoints((name) => names?.get(name));
+  const probe = told?.(truth) ?? truth;
+  return {
+    workloads: mortalWorkloads(other?.(real.dialer) ?? real.dialer, life, writes),
+    endpoints: { ask: (target, options) => heard(life, () => probe.ask(target, options)) },
+  };
 }
 
 /** Machines as a process sees them that may be killed. */

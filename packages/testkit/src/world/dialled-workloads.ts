@@ -1,9 +1,7 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer, Store } from "@talos-operator/apiserver";
-import { isIP } from "node:net";
 import type {
   Clock,
-  EndpointAnswer,
   EndpointProbe,
   KeyPair,
   Keys,
@@ -15,6 +13,7 @@ import type {
 } from "@talos-operator/ports";
 import { overEtcd } from "@talos-operator/simulator";
 import type { EtcdDatabase, WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
+import { createDialledEndpoints } from "./dialled-endpoints.ts";
 import { contentsOf } from "./stored-contents.ts";
 import { readValueRequest } from "./value-keys.ts";
 
@@ -24,8 +23,8 @@ export interface DialledWorkloads {
   readonly api: WorkloadApi;
   /** For the operator: reaches an API only where a control plane serves it, and only with a certificate that its cluster signed. */
   readonly dialer: WorkloadDialer;
-  /** For the operator: what answers where an endpoint leads. */
-  readonly endpoints: EndpointProbe;
+  /** For the operator: what answers where an endpoint leads. @param resolve what DNS says of names */
+  endpoints(resolve: (name: string) => readonly string[] | undefined): EndpointProbe;
   /** For stories: the API of the only cluster, as `system:masters`, past the network. Undefined before one has opened. */
   transport(): KubeTransport | undefined;
 }
@@ -46,7 +45,7 @@ class Unreachable extends Error {
 }
 
 /**
- * @param ports `isConnected` says whether the network between operator and an address works, default always; `resolve` what DNS says, default nothing; `etcd` the database behind a cluster, by its key,
+ * @param ports `isConnected` says whether the network between operator and an address works, default always; `etcd` the database behind a cluster, by its key,
  *   which may refuse writes, default none; `controllers` whether Deployments and the like get their pods, default no
  * @param stores what the APIs hold, by key of the cluster; filled as they open
  */
@@ -57,7 +56,6 @@ export function createDialledWorkloads(
     readonly random: RandomSource;
     readonly keys: Keys;
     readonly isConnected?: (address: string) => boolean;
-    readonly resolve?: (name: string) => readonly string[] | undefined;
     readonly etcd?: (key: string) => EtcdDatabase | undefined;
     readonly controllers?: boolean;
   },
@@ -66,7 +64,7 @@ export function createDialledWorkloads(
   const open = new Map<string, Promise<ApiServer>>();
   const servers: ApiServer[] = [];
   const places = new Map<string, Place>();
-  const { keys, clock, isConnected = () => true, resolve = () => undefined, etcd = () => undefined, controllers = false, ...rest } = ports;
+  const { keys, clock, isConnected = () => true, etcd = () => undefined, controllers = false, ...rest } = ports;
   const inside = controllers ? ({ workloads: "controllers" } as const) : {};
 
   const api: WorkloadApi = {
@@ -109,18 +107,7 @@ export function createDialledWorkloads(
     },
   };
 
-  /** Talos makes certificates of servers anew when half of their life is over, and when its clock leaps. */
-  const renewOld = async (): Promise<void> => {
-    const now = clock.now();
-    for (const [at, place] of places) {
-      if (now < place.renewAt) continue;
-      const { commonName, organizations } = keys.describeCertificate(place.certificate.certificate);
-      const subject = { usage: "server", organizations, ...(commonName === undefined ? {} : { commonName }) } as const;
-      const request = { ...subject, notBefore: now, lifetimeMs: CERTIFICATE_MS };
-      const certificate = await keys.signCertificate(place.request.authority, request);
-      places.set(at, { ...place, certificate, renewAt: now + CERTIFICATE_MS / 2 });
-    }
-  };
+  const renewOld = (): Promise<void> => renewCertificates(places, keys, clock.now());
 
   /** The API at the first place that answers, as TLS and authentication would have it. */
   const reach = (target: WorkloadTarget): KubeTransport => {
@@ -144,35 +131,9 @@ export function createDialledWorkloads(
     throw new Unreachable("no control plane serves the Kubernetes API");
   };
 
-  const answerAt = (address: string, port: string, ca: string): EndpointAnswer => {
-    const place = places.get(`${address}|${port}`);
-    if (!isConnected(address)) return { kind: "silent", detail: "no answer in time" };
-    if (place === undefined) return { kind: "refused", detail: "nobody listens there" };
-    const { certificate } = place.certificate;
-    if (keys.verifyCertificate(certificate, ca, clock.now())) return { kind: "reached", detail: "an API server answers 401" };
-    // Whose it is shows at a time at which it is in force.
-    const isOurs = keys.verifyCertificate(certificate, ca, keys.describeCertificate(certificate).notBefore);
-    return isOurs
-      ? { kind: "unfit", detail: "its certificate is not in force now" }
-      : { kind: "foreign", detail: "another authority signed its certificate" };
-  };
-
-  const endpoints: EndpointProbe = {
-    async ask({ endpoint, ca }, { timeoutMs }) {
-      await renewOld();
-      const url = new URL(endpoint);
-      const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-      const addresses = isIP(host) === 0 ? (resolve(host) ?? []) : [host];
-      const answers = addresses.map((address) => answerAt(address, url.port || "443", ca));
-      const answer = answers.find(({ kind }) => kind === "reached") ?? answers[0];
-      if (answer?.kind === "silent") await rest.timers.sleep(timeoutMs);
-      return answer ?? { kind: "unresolvable", detail: "the name does not resolve" };
-    },
-  };
-
   return {
     api,
-    endpoints,
+    endpoints: (resolve) => createDialledEndpoints({ places, keys, clock, timers: rest.timers, isConnected, renewOld, resolve }),
     dialer: {
       dial: (target) => {
         let isClosed = false;
@@ -198,6 +159,18 @@ export function createDialledWorkloads(
     },
     transport: () => servers[0]?.transport({ name: "story", groups: ["system:masters"] }),
   };
+}
+
+/** Talos makes certificates of servers anew when half of their life is over, and when its clock leaps. */
+async function renewCertificates(places: Map<string, Place>, keys: Keys, now: number): Promise<void> {
+  for (const [at, place] of places) {
+    if (now < place.renewAt) continue;
+    const { commonName, organizations } = keys.describeCertificate(place.certificate.certificate);
+    const subject = { usage: "server", organizations, ...(commonName === undefined ? {} : { commonName }) } as const;
+    const request = { ...subject, notBefore: now, lifetimeMs: CERTIFICATE_MS };
+    const certificate = await keys.signCertificate(place.request.authority, request);
+    places.set(at, { ...place, certificate, renewAt: now + CERTIFICATE_MS / 2 });
+  }
 }
 
 const refusing: KubeTransport = {
