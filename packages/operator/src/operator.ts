@@ -65,7 +65,7 @@ import { createBackupFigures } from "./metrics/backup-figures.ts";
 import { createOperatorFigures } from "./metrics/figures.ts";
 import { createTelling } from "./telling/telling.ts";
 import { noRunner } from "./workers/no-runner.ts";
-import type { OperatorDependencies, OperatorOptions } from "./options.ts";
+import type { OperatorDependencies } from "./options.ts";
 import type { Decision } from "./model/decision.ts";
 
 /** A file system that says nothing for so long hangs. A pass is held up by it once. Milliseconds. */
