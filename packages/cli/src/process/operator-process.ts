@@ -20,6 +20,8 @@ import {
   type OperatorOptions,
 } from "@talos-operator/operator";
 import type { OtlpTracing } from "../adapters/otlp-tracing.ts";
+import { askedInSimulation } from "./simulated-endpoints.ts";
+import type { SimulatedEndpoints } from "./workload-api.ts";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 
 export interface OperatorProcessOptions {
@@ -29,6 +31,8 @@ export interface OperatorProcessOptions {
   readonly metrics?: MetricsRegistry;
   /** Where the manifests of Machines go; absent: nowhere. */
   readonly files?: FileTree;
+  /** The network of clusters that are simulated in this process; absent: none are. */
+  readonly simulated?: SimulatedEndpoints | undefined;
   readonly backups: BackupDependencies;
   readonly addons: AddonDependencies;
   /** Where traces go; absent: nowhere. Given spans, not ended with the operator. */
@@ -51,6 +55,7 @@ export function startOperator({
   log,
   metrics,
   files,
+  simulated,
   backups,
   addons,
   tracing,
@@ -71,6 +76,7 @@ export function startOperator({
     "Backups may use these endpoints, and the cloud identity of the Jobs for these namespaces",
   );
   const names = createNameResolver();
+  const endpoints = createEndpointProbe(names);
   const stopping = new AbortController();
   const operator = createOperator({
     kube: tracing?.traceRequests(kube) ?? kube,
@@ -80,7 +86,7 @@ export function startOperator({
     backups,
     addons,
     names,
-    endpoints: createEndpointProbe(names),
+    endpoints: simulated === undefined ? endpoints : askedInSimulation(simulated, endpoints),
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),
     ...(files === undefined ? {} : { files }),
