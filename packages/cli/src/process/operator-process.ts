@@ -76,7 +76,7 @@ export function startOperator({
     "Backups may use these endpoints, and the cloud identity of the Jobs for these namespaces",
   );
   const names = createNameResolver();
-  const endpoints = createEndpointProbe(names);
+  const probe = createEndpointProbe(names);
   const stopping = new AbortController();
   const operator = createOperator({
     kube: tracing?.traceRequests(kube) ?? kube,
@@ -86,7 +86,7 @@ export function startOperator({
     backups,
     addons,
     names,
-    endpoints: simulated === undefined ? endpoints : askedInSimulation(simulated, endpoints),
+    endpoints: simulated === undefined ? probe : askedInSimulation(simulated, probe),
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),
     ...(files === undefined ? {} : { files }),
