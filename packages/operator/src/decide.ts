@@ -150,23 +150,23 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   if (seen.mode !== "reconcile")
     return { rule, actions: [], conditions: verdict.conditions ?? [], state: stateWord(seen, undefined), requeueAfterMs: undefined };
   // A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster unready.
-  const unmet = verdict.waiting ?? assessed.waiting;
-  const isMet = unmet === undefined;
-  const waiting = unmet ?? waitingOfEndpoint(seen);
+  const waiting = verdict.waiting ?? assessed.waiting;
+  const isMet = waiting === undefined;
+  const awaited = waiting ?? waitingOfEndpoint(seen);
   const tended = tendsEtcd(assessed, verdict);
   const isBusy = isChangingConfig(seen) || isUpgrading(assessed) || tended !== undefined;
   const requeueAfterMs =
     verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isMet && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
   const ready =
-    waiting === undefined
+    awaited === undefined
       ? conditionFor("Ready", "AllReady", "etcd is healthy and every node is ready.", generation)
-      : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
+      : conditionFor("Ready", awaited.reason, withOutlook(awaited), generation);
   const said = verdict.conditions ?? [];
   const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
   const conditions: readonly ConditionInput[] = [
     ready,
     // What goes on does so whatever answers at the endpoint.
-    progressing(isBusy ? unmet : waiting, assessed, standing, tended),
+    progressing(isBusy ? waiting : awaited, assessed, standing, tended),
     ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
@@ -181,7 +181,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
     ),
     etcdLeader: etcdLeaderOf(assessed),
     conditions,
-    state: stateWord(seen, waiting === undefined ? "Ready" : undefined),
+    state: stateWord(seen, awaited === undefined ? "Ready" : undefined),
     isMet,
     requeueAfterMs,
     isBusy,
