@@ -1,6 +1,7 @@
 export { systemClock, systemTimers, threadWorkedMs } from "./time.ts";
 export { systemRandom } from "./random.ts";
 export { createNameResolver } from "./names.ts";
+export { createEndpointProbe } from "./endpoint-probe.ts";
 export { createFileTree } from "./file-tree.ts";
 export { createLogger } from "./logger.ts";
 export { inspectCertificate } from "./x509/inspect.ts";

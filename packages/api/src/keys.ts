@@ -53,6 +53,11 @@ export const annotations = {
    * TalosControlPlane, or on the TalosCluster that makes it; does not act once. Parse with {@link snapshotPolicyOf}.
    */
   snapshotBeforeRisk: `${OPERATOR_GROUP}/snapshot-before-risk`,
+  /**
+   * Value: `outside`. On a TalosControlPlane, or on the TalosCluster that makes it: the operator is not where clients are, and does not ask the endpoint; the
+   * cluster may be ready all the same. Does not act once.
+   */
+  endpointReachableFrom: `${OPERATOR_GROUP}/endpoint-reachable-from`,
   /** Value: names of machines, separated by commas. On a TalosEtcdBackup that is taken before they are disturbed. Set by the operator. */
   takenBefore: `${OPERATOR_GROUP}/taken-before`,
   /**

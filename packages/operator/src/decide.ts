@@ -7,6 +7,7 @@ import { isChangingConfig } from "./procedures/configure/config-intents.ts";
 import { describe } from "./report/describe.ts";
 import { configConditions } from "./report/describe-config.ts";
 import { riskConditions } from "./report/describe-risk.ts";
+import { waitingOfEndpoint } from "./report/endpoint-reachable.ts";
 import { removalConditions, removalRows, removalsOf } from "./report/describe-removal.ts";
 import { etcdLeaderOf } from "./report/etcd-leader.ts";
 import { upgradeStatusOf } from "./report/upgrade-progress.ts";
@@ -149,19 +150,22 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   if (seen.mode !== "reconcile")
     return { rule, actions: [], conditions: verdict.conditions ?? [], state: stateWord(seen, undefined), requeueAfterMs: undefined };
   const waiting = ownWaiting(verdict, assessed);
-  const isReady = waiting === undefined;
-  const isAtRest = isReady && assessed.waiting === undefined && !hasNodesToTend(assessed);
+  const isMet = waiting === undefined && assessed.waiting === undefined;
+  const awaited = waiting ?? waitingOfEndpoint(seen);
   const tended = tendsEtcd(assessed, verdict);
   const isBusy = isChangingConfig(seen) || isUpgrading(assessed) || tended !== undefined;
-  const requeueAfterMs = verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isAtRest ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
-  const ready = isReady
-    ? conditionFor("Ready", "AllReady", "etcd is healthy and every control plane node is ready.", generation)
-    : conditionFor("Ready", waiting.reason, withOutlook(waiting), generation);
+  const requeueAfterMs =
+    verdict.requeueAfterMs ?? (isBusy ? BUSY_LOOK_MS : isMet && !hasNodesToTend(assessed) ? SETTLED_LOOK_MS : WAITING_LOOK_MS);
+  const ready =
+    awaited === undefined
+      ? conditionFor("Ready", "AllReady", "etcd is healthy and every control plane node is ready.", generation)
+      : conditionFor("Ready", awaited.reason, withOutlook(awaited), generation);
   const said = verdict.conditions ?? [];
   const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
   const conditions: readonly ConditionInput[] = [
     ready,
-    progressing(waiting, assessed, standing, tended),
+    // What goes on does so whatever answers at the endpoint.
+    progressing(isBusy ? waiting : awaited, assessed, standing, tended),
     ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
@@ -176,7 +180,8 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
     ),
     etcdLeader: etcdLeaderOf(assessed),
     conditions,
-    state: stateWord(seen, isReady ? "Ready" : undefined),
+    state: stateWord(seen, awaited === undefined ? "Ready" : undefined),
+    isMet,
     requeueAfterMs,
     isBusy,
   };
@@ -254,6 +259,7 @@ function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing
       return waiting.reason;
     case "Booting":
     case "NodesNotReady":
+    case "EndpointPending":
       return "WaitingForNodes";
     case "Deleting":
       return "Deleting";

@@ -223,7 +223,7 @@ export function createOperator(dependencies: OperatorDependencies): Operator {
       onPlan: (cluster) => composer.enqueue(cluster),
       onPoolPlan: (worker) => pools.enqueue(worker),
       onPoolState: (worker) => pools.enqueue(worker),
-      ...askedIn(options, backups, schedules),
+      ...askedIn(dependencies, backups, schedules),
     });
     const reporter = createMachineController({ ...shared, brain, events });
     const pools = createWorkerController({
@@ -368,14 +368,16 @@ function inNamespace(object: KubeObject, name: string | undefined): readonly str
   return name === undefined || name === "" ? [] : [`${object.metadata?.namespace ?? ""}/${name}`];
 }
 
-/** What is not the same in every process: settings, rules of a test, and backups. */
+/** What is not the same in every process: settings, rules of a test, who asks endpoints, and backups. */
 function askedIn(
-  { rules, onInvariantBroken, requireMaintenanceFingerprint: requireFingerprint = false, upgradeWithinMs }: OperatorOptions,
+  { endpoints, options = {} }: OperatorDependencies,
   backups: SnapshotCaches["backups"] | undefined,
   schedules: SnapshotCaches["schedules"] | undefined,
-): Pick<BrainOptions, "rules" | "onInvariantBroken" | "machineRules" | "snapshots"> {
+): Pick<BrainOptions, "rules" | "onInvariantBroken" | "machineRules" | "endpoints" | "snapshots"> {
+  const { rules, onInvariantBroken, requireMaintenanceFingerprint: requireFingerprint = false, upgradeWithinMs } = options;
   return {
     machineRules: upgradeWithinMs === undefined ? { requireFingerprint } : { requireFingerprint, upgradeWithinMs },
+    ...(endpoints === undefined ? {} : { endpoints }),
     ...(rules === undefined ? {} : { rules }),
     ...(onInvariantBroken === undefined ? {} : { onInvariantBroken }),
     ...(backups === undefined || schedules === undefined ? {} : { snapshots: { backups, schedules } }),

@@ -4,6 +4,7 @@ import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import type {
   KubeTransport,
   Clock,
+  EndpointProbe,
   FileTree,
   Keys,
   Logger,
@@ -28,6 +29,8 @@ export interface OperatorDependencies {
   readonly names?: NameResolver;
   /** To the Kubernetes APIs of the clusters that are managed: Nodes are drained through it. Without it they are left alone. */
   readonly workloads?: WorkloadDialer;
+  /** Asks what answers at the endpoints of the clusters, which decides whether they are ready. Without it nobody asks. */
+  readonly endpoints?: EndpointProbe;
   /** Where the manifests of Machines are written for people, before they are applied. Without it none are. */
   readonly files?: FileTree;
   readonly clock: Clock;

@@ -20,6 +20,7 @@ export type {
   TalosTarget,
 } from "./talos.ts";
 export type { WorkloadDialer, WorkloadTarget } from "./workload.ts";
+export type { EndpointAnswer, EndpointProbe, EndpointTarget } from "./endpoint.ts";
 export type {
   AuthorityRequest,
   CertificateFacts,

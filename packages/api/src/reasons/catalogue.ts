@@ -7,6 +7,7 @@ import { kubeletCertificatesPending } from "./certificates.ts";
 import type { ConditionEntry, Release } from "./entry.ts";
 import { configDrift, configUpToDate } from "./config.ts";
 import { draining } from "./draining.ts";
+import { endpointReachable } from "./endpoint.ts";
 import { reconciling, stalled } from "./kstatus.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, nodesUnique, progressing } from "./progress.ts";
@@ -52,6 +53,7 @@ export const conditionCatalogue = {
   ConfigApplied: configApplied,
   FieldNotSupported: fieldNotSupported,
   EndpointChosen: endpointChosen,
+  EndpointReachable: endpointReachable,
   UpgradePending: upgradePending,
   ConfigUpToDate: configUpToDate,
   ConfigDrift: configDrift,

@@ -138,6 +138,18 @@ const worldReasons = {
     when: "A machine that is part of the cluster does not answer.",
     next: "Check its power and network.",
   },
+  EndpointUnreachable: {
+    status: "False",
+    release: "person",
+    when: "All machines are well, and the endpoint of the cluster does not lead to its Kubernetes API.",
+    next: "Do what the condition EndpointReachable says; the endpoint is asked again at least once a minute.",
+  },
+  EndpointPending: {
+    status: "False",
+    release: "itself",
+    when: "All machines are well, and the endpoint of the cluster has not answered for the first time yet.",
+    next: "Nothing; it is asked within seconds.",
+  },
   ...addressReasons,
   ClockSkewed: {
     status: "False",

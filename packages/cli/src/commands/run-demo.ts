@@ -212,10 +212,11 @@ async function startMachines(
     ...(brokenVersion === undefined ? {} : { brokenVersion }),
     pace: "demo",
   });
-  const { datacenter } = machines;
+  const { datacenter, endpoints } = machines;
   const provider = startProvidedMachines({ client, datacenter, talosVersion, named, addressOf, mostMachines: MOST_DEMO_MACHINES, log });
   return {
     datacenter,
+    endpoints,
     async close() {
       await provider.close();
       await machines.close();

@@ -9,7 +9,7 @@ import type {
   Timers,
   WorkloadDialer,
 } from "@talos-operator/ports";
-import { createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
+import { createEndpointProbe, createNameResolver, systemClock, systemRandom, systemTimers } from "@talos-operator/adapters";
 import type { MetricsRegistry } from "@talos-operator/kube-runtime";
 import { createHttpsWorkloadDialer } from "@talos-operator/kube-runtime/https";
 import {
@@ -20,6 +20,8 @@ import {
   type OperatorOptions,
 } from "@talos-operator/operator";
 import type { OtlpTracing } from "../adapters/otlp-tracing.ts";
+import { askedInSimulation } from "./simulated-endpoints.ts";
+import type { SimulatedEndpoints } from "./workload-api.ts";
 import { createGrpcDialer } from "@talos-operator/talos/grpc";
 
 export interface OperatorProcessOptions {
@@ -29,6 +31,8 @@ export interface OperatorProcessOptions {
   readonly metrics?: MetricsRegistry;
   /** Where the manifests of Machines go; absent: nowhere. */
   readonly files?: FileTree;
+  /** The network of clusters that are simulated in this process; absent: none are. */
+  readonly simulated?: SimulatedEndpoints | undefined;
   readonly backups: BackupDependencies;
   readonly addons: AddonDependencies;
   /** Where traces go; absent: nowhere. Given spans, not ended with the operator. */
@@ -51,6 +55,7 @@ export function startOperator({
   log,
   metrics,
   files,
+  simulated,
   backups,
   addons,
   tracing,
@@ -70,6 +75,8 @@ export function startOperator({
     { endpoints: endpoints ?? "*", identityNamespaces: identityNamespaces ?? "*", requireStoreLabel },
     "Backups may use these endpoints, and the cloud identity of the Jobs for these namespaces",
   );
+  const names = createNameResolver();
+  const probe = createEndpointProbe(names);
   const stopping = new AbortController();
   const operator = createOperator({
     kube: tracing?.traceRequests(kube) ?? kube,
@@ -78,7 +85,8 @@ export function startOperator({
     options,
     backups,
     addons,
-    names: createNameResolver(),
+    names,
+    endpoints: simulated === undefined ? probe : askedInSimulation(simulated, probe),
     ...ports,
     ...(metrics === undefined ? {} : { metrics }),
     ...(files === undefined ? {} : { files }),

@@ -17,7 +17,7 @@ import { serveDatacenter } from "@talos-operator/simulator/grpc";
 import { CliError, errorCode } from "../cli-error.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { requireBindable } from "./loopback.ts";
-import { createEmbeddedWorkloads } from "./workload-api.ts";
+import { createEmbeddedWorkloads, type SimulatedEndpoints } from "./workload-api.ts";
 
 const BOOT_WITHIN_MS = 1000;
 const LOOK_EVERY_MS = 20;
@@ -50,6 +50,7 @@ export function isPace(word: string): word is Pace {
 
 export interface SimulatedMachines {
   readonly datacenter: Datacenter;
+  readonly endpoints: SimulatedEndpoints;
   close(): Promise<void>;
 }
 
@@ -82,6 +83,7 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     await untilBooted(datacenter);
     return {
       datacenter,
+      endpoints: workload,
       async close() {
         await servers.close();
         await datacenter.close();

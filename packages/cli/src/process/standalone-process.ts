@@ -9,6 +9,7 @@ import { compositionOptions, filesOf, type CompositionSettings } from "./composi
 import type { LocalAddons } from "./local-addons.ts";
 import type { LocalBackups } from "./local-backups.ts";
 import type { ManifestObject } from "./manifest.ts";
+import type { SimulatedEndpoints } from "./workload-api.ts";
 
 export interface StandaloneOptions extends EmbeddedApiOptions {
   /** See OperatorOptions: machines that boot within seconds are given up sooner. */
@@ -16,7 +17,7 @@ export interface StandaloneOptions extends EmbeddedApiOptions {
   readonly keys: Keys;
   readonly log: Logger;
   /** Starts what must be there before the operator looks, once the data folder is this process's own. It is closed after the operator. */
-  readonly startSurroundings?: (client: KubeClient) => Promise<{ close(): Promise<void> }>;
+  readonly startSurroundings?: (client: KubeClient) => Promise<Surroundings>;
   readonly compositions: CompositionSettings;
   /** Closed after the operator. */
   readonly backups: LocalBackups;
@@ -24,6 +25,13 @@ export interface StandaloneOptions extends EmbeddedApiOptions {
   readonly addons: LocalAddons;
   /** Where traces go; closed by whoever opened it. */
   readonly tracing?: OtlpTracing | undefined;
+}
+
+/** What a standalone operator finds around it. */
+interface Surroundings {
+  /** Of clusters that are simulated; absent: there are none. */
+  readonly endpoints?: SimulatedEndpoints;
+  close(): Promise<void>;
 }
 
 /** Embedded API and operator in one process. */
@@ -39,7 +47,7 @@ export interface StandaloneProcess {
 export async function startStandalone(options: StandaloneOptions): Promise<StandaloneProcess> {
   const api = await startEmbeddedApi(options);
   const client = createKubeClient(api.transport);
-  let surroundings: { close(): Promise<void> } | undefined;
+  let surroundings: Surroundings | undefined;
   try {
     surroundings = await options.startSurroundings?.(client);
   } catch (error) {
@@ -51,6 +59,7 @@ export async function startStandalone(options: StandaloneOptions): Promise<Stand
     keys: options.keys,
     log: options.log,
     tracing: options.tracing,
+    simulated: surroundings?.endpoints,
     backups: options.backups.dependencies,
     addons: options.addons.dependencies,
     ...filesOf(options.compositions),

@@ -13,6 +13,15 @@ import type { DataFolder } from "./data-folder.ts";
 import { isLoopback } from "./loopback.ts";
 import { servedOverEtcd } from "./served-over-etcd.ts";
 
+/** Endpoints of simulated clusters in networks that this host is not part of: by `address|port`, where a control plane of the cluster listens instead. */
+type StandIns = Map<string, () => string | undefined>;
+
+/** The network of simulated clusters, as far as this host has no such addresses. */
+export interface SimulatedEndpoints {
+  /** `address:port` of a control plane of the cluster whose endpoint this would be; `undefined` = it is nobody's, or of this host. */
+  standInFor(address: string, port: number): string | undefined;
+}
+
 /**
  * The Kubernetes APIs inside the simulated clusters: one embedded API each, served with the cluster's own keys.
  *
@@ -25,13 +34,15 @@ export function createEmbeddedWorkloads(
   log: Logger,
   etcd: (key: string) => EtcdDatabase | undefined,
   folder?: DataFolder,
-): WorkloadApi & { close(): Promise<void> } {
+): WorkloadApi & SimulatedEndpoints & { close(): Promise<void> } {
   const open = new Map<string, Promise<WorkloadCluster>>();
+  const standIns: StandIns = new Map();
   return {
+    standInFor: (address, port) => standIns.get(`${address}|${port}`)?.(),
     open(request) {
       let cluster = open.get(request.key);
       if (cluster === undefined) {
-        cluster = openCluster(request, log, () => etcd(request.key), folder);
+        cluster = openCluster(request, log, () => etcd(request.key), folder, standIns);
         open.set(request.key, cluster);
       }
       return cluster;
@@ -48,6 +59,7 @@ async function openCluster(
   log: Logger,
   etcd: () => EtcdDatabase | undefined,
   folder: DataFolder | undefined,
+  standIns: StandIns,
 ): Promise<WorkloadCluster> {
   const store =
     folder === undefined
@@ -69,6 +81,7 @@ async function openCluster(
   const unserve = async (address: string, port: number): Promise<void> => {
     const listener = listeners.get(key(address, port));
     listeners.delete(key(address, port));
+    standIns.delete(key(address, port));
     await listener?.close();
   };
   return {
@@ -83,6 +96,7 @@ async function openCluster(
       } catch (error) {
         // An endpoint in some other network, as examples name them: the simulated nodes find each other without it.
         if (isLoopback(address) || !isUnbindable(error)) throw error;
+        standIns.set(key(address, port), () => listeners.keys().next().value?.replace("|", ":"));
         log.warn({ endpoint: address }, "This host has no such address; the simulated cluster is reached at its control planes alone");
       }
     },

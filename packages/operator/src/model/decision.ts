@@ -63,6 +63,8 @@ export interface Decision {
   readonly etcdLeader?: MachineName | undefined;
   readonly state: ControlPlaneState;
   readonly requeueAfterMs: number | undefined;
+  /** The cluster is as its spec asks: if it is not ready, then for its endpoint alone, about which there is nothing to do here. */
+  readonly isMet?: boolean;
   /** An effect on a running machine is open: machines are looked at often although the cluster is ready. */
   readonly isBusy?: boolean;
   /** Nothing of what the rule decided is done, for it would have broken this. */

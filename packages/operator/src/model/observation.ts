@@ -10,6 +10,7 @@ import type {
 } from "@talos-operator/api";
 import type { ReleaseCatalogue } from "@talos-operator/talos";
 import type { DeclaredMachine, MachineName } from "./machine.ts";
+import type { SeenEndpoint } from "./endpoint.ts";
 import type { Look } from "./look.ts";
 import type { ClusterFacts, IntentKind, MachinePlace } from "./record.ts";
 import type { SeenCertificates, SeenDrain, SeenAhead, SeenNodes } from "./workload.ts";
@@ -149,6 +150,8 @@ export interface Observed {
   readonly snapshots?: SeenSnapshots;
   /** Members of etcd that have belonged to no machine for long enough, by a timer and in every pass since; absent = none have. */
   readonly strays?: ReadonlySet<string>;
+  /** What answers at the cluster's endpoint; absent = nobody asks, or etcd is not bootstrapped. Nothing is held back by it. */
+  readonly endpoint?: SeenEndpoint;
   /** Releases that upgrades go through; absent = nothing is asked for that does not run, and nobody asked for them. */
   readonly releases?: SeenReleases;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */

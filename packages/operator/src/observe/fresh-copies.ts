@@ -97,6 +97,7 @@ export async function equip(
   ports: Pick<ObservePorts, "keys" | "clock">,
 ): Promise<void> {
   const now = ports.clock.now();
+  session.kubernetesAuthority = { fingerprint, certificate: bundle.certs.k8s.certificate };
   if (session.credentialsFor?.fingerprint === fingerprint && now < session.credentialsFor.renewAt) return;
   session.machines.setCredentials(await mintCredentials(bundle, "os:reader", ports.keys, ports.clock));
   session.credentialsFor = { fingerprint, renewAt: readerRenewalAt(now) };

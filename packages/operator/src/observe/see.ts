@@ -1,8 +1,9 @@
 import type { TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { withAdoption } from "../procedures/import/observe-adoption.ts";
-import { effectiveMode, effectiveUnknownMode } from "../controllers/shared/mode.ts";
+import { clusterOf, effectiveMode, effectiveUnknownMode } from "../controllers/shared/mode.ts";
 import { imagine } from "../composition/taloscluster/imagined.ts";
 import { withNeighbours } from "./beside.ts";
+import { withEndpoint } from "./with-endpoint.ts";
 import type { BrainOptions } from "../reconcilers/brain.ts";
 import { bundleInForce } from "../record/bundle-in-force.ts";
 import { factsNow } from "../reconcilers/carry-out.ts";
@@ -98,7 +99,8 @@ export async function see(
     machineRules: options.machineRules,
   });
   const asking = await withReleases(observed, options.releases);
-  const saved = withSnapshots(asking, tried, options.snapshots, options.talosClusters.store);
+  const reached = withEndpoint(asking, session, tried ?? clusterOf(controlPlane.metadata, options.talosClusters.store));
+  const saved = withSnapshots(reached, tried, options.snapshots, options.talosClusters.store);
   const adopting = await withAdoption(saved, asksImport, session, { client, dialer, keys, clock, wake });
   const unpaused = withConfigs(await withNeighbours(adopting, session, key, options), session, {
     dialer,

@@ -1,6 +1,6 @@
 import type { HostOptions, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import type { Controller, ObjectKey } from "@talos-operator/kube-runtime";
-import type { Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
+import type { EndpointProbe, Keys, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
 import type { SecretsBundle } from "@talos-operator/talos";
 import type { Leading } from "../leading.ts";
 import type { Telling } from "../telling/telling.ts";
@@ -35,6 +35,8 @@ export interface BrainOptions extends ControllerPorts, TalosCaches {
   readonly dialer: TalosDialer;
   /** To the Kubernetes APIs of the clusters themselves; without it their Nodes are left alone. */
   readonly workloads?: WorkloadDialer;
+  /** Asks what answers at the endpoints of the clusters; without it nobody does, and they are taken for reachable. */
+  readonly endpoints?: EndpointProbe;
   /** The pod that this process runs in; absent: none. */
   readonly pod?: OwnPod | undefined;
   readonly keys: Keys;

@@ -1,5 +1,6 @@
 import type { ClusterRecord } from "@talos-operator/api";
-import type { Clock, Keys, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, EndpointProbe, Keys, WorkloadDialer } from "@talos-operator/ports";
+import { EndpointWatch } from "../looking/endpoint-watch.ts";
 import { MachineWatch } from "../looking/machine-watch.ts";
 import type { LookTarget, MachineWatchPorts } from "../looking/machine-watch.ts";
 import type { Turnstile } from "../looking/turnstile.ts";
@@ -41,6 +42,8 @@ export interface SessionPorts extends MachineWatchPorts, ServiceAccountKeyPorts 
   /** To the API of the cluster itself; `undefined` = its Nodes are left alone. */
   readonly workload?:
     { readonly dialer: WorkloadDialer; readonly keys: Keys; readonly pod?: OwnPod | undefined; readonly wake: () => void } | undefined;
+  /** Asks what answers at the cluster's endpoint; `undefined` = nobody does. */
+  readonly endpoint?: { readonly probe: EndpointProbe; readonly wake: () => void } | undefined;
 }
 
 /** A clock that goes back by less is being corrected, and nobody waits for that. */
@@ -81,11 +84,15 @@ export class ClusterSession {
   talosconfig: Remembered<Seen<SeenAccess>> | undefined;
   /** When the reader credentials should be replaced, and the bundle they were made from. */
   credentialsFor: { readonly fingerprint: string; readonly renewAt: number } | undefined;
+  /** Who signs the certificates of its API servers, and the bundle that this is from. No secret. */
+  kubernetesAuthority: { readonly fingerprint: string; readonly certificate: string } | undefined;
   /** Boot id of the machine that was asked to bootstrap etcd, read on the connection of the call. */
   bootIdAtBootstrap: string | undefined;
 
   /** What is done in the cluster itself; `undefined` = nothing. */
   readonly workload: ClusterWorkload | undefined;
+  /** What answers at its endpoint; `undefined` = nobody asks. */
+  readonly endpoint: EndpointWatch | undefined;
   /** Certificates that its kubelets wait for; `undefined` = nobody looks. */
   readonly certificates: ClusterCertificates | undefined;
   /** When the record was deleted of which an event told that it stays. */
@@ -130,6 +137,10 @@ export class ClusterSession {
       ports.workload === undefined
         ? undefined
         : new ClusterWorkload({ ...ports.workload, clock: ports.clock, timers: ports.timers }, ports.workload.wake);
+    this.endpoint =
+      ports.endpoint === undefined
+        ? undefined
+        : new EndpointWatch({ ...ports, endpoints: ports.endpoint.probe, onChange: ports.endpoint.wake });
     this.certificates =
       ports.workload === undefined ? undefined : new ClusterCertificates({ ...ports.workload, clock: ports.clock }, ports.workload.wake);
   }
@@ -233,6 +244,7 @@ export class ClusterSession {
   close(): void {
     this.machines.close();
     this.workload?.close();
+    this.endpoint?.close();
     this.certificates?.close();
     this.heldBundle = undefined;
     this.configs.close();

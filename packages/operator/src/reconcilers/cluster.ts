@@ -114,7 +114,7 @@ export function createBrain(options: BrainOptions): Brain {
     for (const name of newOfMachines(cluster, assessed, options)) options.onLook({ ...key, name }, session.machines.look(name));
     if (decision.actions.length > 0)
       options.log.debug({ ...nameOf(key), rule: decision.rule, actions: decision.actions.map((action) => action.kind) }, "Decided");
-    const isSettled = decision.actions.length === 0 && decision.state === "Ready" && decision.isBusy !== true;
+    const isSettled = decision.actions.length === 0 && decision.isMet === true && decision.isBusy !== true;
     session.machines.setPace(isSettled ? "settled" : "eager", new Set(cluster.facts?.intents.map(({ machine }) => machine)));
     if (!decision.actions.some(({ kind }) => kind === "AddFinalizer" || kind === "CreateBundle")) session.machines.watchPutOff();
 
@@ -275,13 +275,15 @@ function newOfPools(cluster: Cluster, assessed: Assessment, decision: Decision, 
 
 /** Sessions of clusters, which share what limits a process: looks at once, and readings of configurations. */
 function sessionOpener(options: BrainOptions, wake: (key: ObjectKey, afterMs: number) => void): (key: ObjectKey) => ClusterSession {
-  const { dialer, clock, timers, random, keys, workloads, pod } = options;
+  const { dialer, clock, timers, random, keys, workloads, endpoints, pod } = options;
   const gate = new LookGate(timers);
   const turnstile = new Turnstile(CONFIG_READINGS);
   const makingKeys = new Set<object>();
   return (key) => {
     const workload = workloads === undefined ? {} : { workload: { dialer: workloads, keys, pod, wake: () => wake(key, 0) } };
-    const session = new ClusterSession({ dialer, clock, timers, random, gate, turnstile, makingKeys, ...workload }, (name, look) => {
+    const endpoint = endpoints === undefined ? {} : { endpoint: { probe: endpoints, wake: () => wake(key, 0) } };
+    const ports = { dialer, clock, timers, random, gate, turnstile, makingKeys, ...workload, ...endpoint };
+    const session = new ClusterSession(ports, (name, look) => {
       wake(key, session.machines.isMeetingMachines() ? FIRST_LOOKS_TOGETHER_MS : 0);
       options.onLook({ namespace: key.namespace, name }, look);
     });

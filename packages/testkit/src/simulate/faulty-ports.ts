@@ -1,4 +1,5 @@
 import type {
+  EndpointProbe,
   KubeCallOptions,
   KubeRequest,
   KubeResponse,
@@ -58,8 +59,27 @@ export function faultyKube(inner: KubeTransport, options: FaultyPortOptions): Ku
   return faultyApi(inner, options, kubeEffect);
 }
 
-/** The APIs of managed clusters as an unlucky operator sees them. */
-export function faultyWorkloads(inner: WorkloadDialer, options: FaultyPortOptions): WorkloadDialer {
+/** Managed clusters: their APIs, and what answers at their endpoints. */
+export interface ManagedClusters {
+  readonly workloads: WorkloadDialer;
+  readonly endpoints: EndpointProbe;
+}
+
+/** Managed clusters as an unlucky operator sees them; what asks their endpoints only dies or stands still with it. */
+export function faultyClusters(inner: ManagedClusters, options: FaultyPortOptions): ManagedClusters {
+  const { life } = options;
+  return {
+    workloads: faultyWorkloads(inner.workloads, options),
+    endpoints: {
+      async ask(target, askOptions) {
+        await life.awake();
+        return life.isAlive ? settled(life, inner.endpoints.ask(target, askOptions)) : never();
+      },
+    },
+  };
+}
+
+function faultyWorkloads(inner: WorkloadDialer, options: FaultyPortOptions): WorkloadDialer {
   return {
     dial(target) {
       const api = faultyApi(inner.dial(target), options, workloadEffect);

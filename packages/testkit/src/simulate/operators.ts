@@ -4,12 +4,12 @@ import { createOperator } from "@talos-operator/operator";
 // Loads what the operator loads late: that takes real time, which the clock of this world knows nothing of.
 import "@talos-operator/operator/testing";
 import type { AddonRunner, BackupRunner } from "@talos-operator/operator";
-import type { Clock, FileTree, KubeRequest, KubeTransport, Keys, RandomSource, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, FileTree, KubeRequest, KubeTransport, Keys, RandomSource } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { rerouted } from "../world/rerouted.ts";
 import type { EffectId } from "./effects.ts";
 import type { FaultPlan } from "./fault.ts";
-import { faultyKube, faultyTalos, faultyWorkloads, mortalTimers } from "./faulty-ports.ts";
+import { faultyClusters, faultyKube, faultyTalos, mortalTimers, type ManagedClusters } from "./faulty-ports.ts";
 import type { Invariants } from "./invariants.ts";
 import type { Report } from "./violation.ts";
 import { createLife, type Life } from "./life.ts";
@@ -27,8 +27,7 @@ export interface OperatorsInput {
   readonly keys: Keys;
   readonly truth: KubeTransport;
   readonly datacenter: Datacenter;
-  /** The APIs of the managed clusters. */
-  readonly workloads: WorkloadDialer;
+  readonly managed: ManagedClusters;
   readonly plan: FaultPlan;
   readonly invariants: Invariants;
   readonly trace: Trace;
@@ -86,7 +85,7 @@ export function createOperators({
   keys,
   truth,
   datacenter,
-  workloads,
+  managed,
   plan,
   invariants,
   trace,
@@ -245,7 +244,7 @@ export function createOperators({
       };
       const operator = createOperator({
         kube: faultyKube(truth, faulty),
-        workloads: faultyWorkloads(workloads, faulty),
+        ...faultyClusters(managed, faulty),
         talos: faultyTalos(rerouted(datacenter.dialer(clock), stage.routes), faulty),
         clock,
         timers: mortalTimers(time.timers, mine),

@@ -2,7 +2,7 @@ import { crds, type CustomResourceDefinition } from "@talos-operator/api";
 import { createApiServer, type Store, type StoreContent } from "@talos-operator/apiserver";
 import { createKubeClient, type KubeClient } from "@talos-operator/kube-runtime";
 import { createSeededRandom, createVirtualTime, type VirtualTime } from "@talos-operator/kube-runtime/testing";
-import type { Clock, Keys, KubeTransport, RandomSource, WorkloadDialer } from "@talos-operator/ports";
+import type { Clock, Keys, KubeTransport, RandomSource } from "@talos-operator/ports";
 import {
   createDatacenter,
   realisticTimings,
@@ -16,6 +16,7 @@ import { createDialledWorkloads } from "../world/dialled-workloads.ts";
 import { storedCrds } from "../world/stored-crds.ts";
 import { createValueKeys } from "../world/value-keys.ts";
 import type { ComposedContent } from "./composed.ts";
+import type { ManagedClusters } from "./faulty-ports.ts";
 import { addressesOf, sharedUuid, type Scenario } from "./scenario.ts";
 import { LATER_FIELD } from "./troubles/input.ts";
 
@@ -44,8 +45,7 @@ export interface Surroundings {
   readonly datacenter: Datacenter;
   /** How much quicker its machines are than genuine ones. */
   readonly quicker: number;
-  /** The APIs of managed clusters. */
-  readonly dialer: WorkloadDialer;
+  readonly managed: ManagedClusters;
   /** The API of the managed cluster, past the network; `undefined` before there is one. */
   readonly workload: () => KubeClient | undefined;
   content(): PreparedWorld;
@@ -126,7 +126,7 @@ export async function createSurroundings(seed: number, scenario: Scenario, from:
     client: createKubeClient(truth),
     datacenter,
     quicker: isQuick ? QUICKER : 1,
-    dialer: dialled.dialer,
+    managed: { workloads: dialled.dialer, endpoints: dialled.endpoints(() => undefined) },
     workload() {
       const transport = dialled.transport();
       return transport === undefined ? undefined : createKubeClient(transport);

@@ -171,7 +171,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     keys,
     truth,
     datacenter,
-    workloads: surroundings.dialer,
+    managed: surroundings.managed,
     plan,
     invariants,
     trace,

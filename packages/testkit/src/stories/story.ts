@@ -9,8 +9,25 @@ import type { VirtualTime } from "@talos-operator/kube-runtime/testing";
 import { createOperator } from "@talos-operator/operator";
 // Loads what the operator loads late: that takes real time, which the clock of this world knows nothing of.
 import "@talos-operator/operator/testing";
-import type { AddonDependencies, BackupDependencies, OperatorOptions, Permission, PolicyRule } from "@talos-operator/operator";
-import type { Clock, FileTree, Keys, KubeTransport, Logger, RandomSource, TalosDialer, WorkloadDialer } from "@talos-operator/ports";
+import type {
+  AddonDependencies,
+  BackupDependencies,
+  OperatorDependencies,
+  OperatorOptions,
+  Permission,
+  PolicyRule,
+} from "@talos-operator/operator";
+import type {
+  Clock,
+  EndpointProbe,
+  FileTree,
+  Keys,
+  KubeTransport,
+  Logger,
+  RandomSource,
+  TalosDialer,
+  WorkloadDialer,
+} from "@talos-operator/ports";
 import { createDatacenter, instantTimings } from "@talos-operator/simulator";
 import type { CallEvent, Datacenter, EtcdDatabase, MachineSpec, Timings } from "@talos-operator/simulator";
 import { mortalTimers } from "../simulate/faulty-ports.ts";
@@ -28,6 +45,7 @@ import { createValueKeys } from "../world/value-keys.ts";
 import { cutBy, diesWithItsCall } from "../world/dies-with-its-call.ts";
 import { withCalls } from "../world/with-calls.ts";
 import { createDialledWorkloads } from "../world/dialled-workloads.ts";
+import type { DialledWorkloads } from "../world/dialled-workloads.ts";
 
 /** Kinds that stories look at. */
 export const kinds = {
@@ -60,6 +78,8 @@ export interface StoryOptions {
   readonly dialer?: (real: TalosDialer) => TalosDialer;
   /** The operator's way to the APIs of clusters. Default: the world's. */
   readonly workloads?: (real: WorkloadDialer) => WorkloadDialer;
+  /** What the operator is told of the endpoints of clusters. Default: the truth. */
+  readonly endpoints?: (real: EndpointProbe) => EndpointProbe;
   /** Where the operator writes files. Default: nowhere. */
   readonly files?: FileTree;
   /** What the operator may do. Default: the whole table, as the chart gives it. */
@@ -264,7 +284,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
       const operator = createOperator({
         kube: own,
         talos: mortalTalos(dialer, life),
-        workloads: mortalWorkloads(options.workloads?.(workloads.dialer) ?? workloads.dialer, life, workloadWrites),
+        ...waysToClusters(options, workloads, life, workloadWrites),
         ...(options.files === undefined ? {} : { files: options.files }),
         ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
         ...(options.backups === undefined ? {} : { backups: options.backups(createKubeClient(own)) }),
@@ -320,6 +340,21 @@ function mortalKube(kube: KubeTransport, life: Life): KubeTransport {
 /** The APIs of clusters as a process sees them that may be killed. */
 function mortalWorkloads(real: WorkloadDialer, life: Life, writes: string[]): WorkloadDialer {
   return { dial: (target) => mortalKube(counted(real.dial(target), writes), life) };
+}
+
+/** How a process reaches the APIs and endpoints of clusters that may be killed. */
+function waysToClusters(
+  { workloads: other, endpoints: told, names }: StoryOptions,
+  real: DialledWorkloads,
+  life: Life,
+  writes: string[],
+): Pick<OperatorDependencies, "workloads" | "endpoints"> {
+  const truth = real.endpoints((name) => names?.get(name));
+  const probe = told?.(truth) ?? truth;
+  return {
+    workloads: mortalWorkloads(other?.(real.dialer) ?? real.dialer, life, writes),
+    endpoints: { ask: (target, options) => heard(life, () => probe.ask(target, options)) },
+  };
 }
 
 /** Machines as a process sees them that may be killed. */

@@ -1,8 +1,19 @@
 import { createApiServer, createMemoryStore } from "@talos-operator/apiserver";
 import type { ApiServer, Store } from "@talos-operator/apiserver";
-import type { Clock, KeyPair, Keys, KubeTransport, RandomSource, Timers, WorkloadDialer, WorkloadTarget } from "@talos-operator/ports";
+import type {
+  Clock,
+  EndpointProbe,
+  KeyPair,
+  Keys,
+  KubeTransport,
+  RandomSource,
+  Timers,
+  WorkloadDialer,
+  WorkloadTarget,
+} from "@talos-operator/ports";
 import { overEtcd } from "@talos-operator/simulator";
 import type { EtcdDatabase, WorkloadApi, WorkloadClusterRequest } from "@talos-operator/simulator";
+import { createDialledEndpoints } from "./dialled-endpoints.ts";
 import { contentsOf } from "./stored-contents.ts";
 import { readValueRequest } from "./value-keys.ts";
 
@@ -12,6 +23,8 @@ export interface DialledWorkloads {
   readonly api: WorkloadApi;
   /** For the operator: reaches an API only where a control plane serves it, and only with a certificate that its cluster signed. */
   readonly dialer: WorkloadDialer;
+  /** For the operator: what answers where an endpoint leads. @param resolve what DNS says of names */
+  endpoints(resolve: (name: string) => readonly string[] | undefined): EndpointProbe;
   /** For stories: the API of the only cluster, as `system:masters`, past the network. Undefined before one has opened. */
   transport(): KubeTransport | undefined;
 }
@@ -94,18 +107,7 @@ export function createDialledWorkloads(
     },
   };
 
-  /** Talos makes certificates of servers anew when half of their life is over, and when its clock leaps. */
-  const renewOld = async (): Promise<void> => {
-    const now = clock.now();
-    for (const [at, place] of places) {
-      if (now < place.renewAt) continue;
-      const { commonName, organizations } = keys.describeCertificate(place.certificate.certificate);
-      const subject = { usage: "server", organizations, ...(commonName === undefined ? {} : { commonName }) } as const;
-      const request = { ...subject, notBefore: now, lifetimeMs: CERTIFICATE_MS };
-      const certificate = await keys.signCertificate(place.request.authority, request);
-      places.set(at, { ...place, certificate, renewAt: now + CERTIFICATE_MS / 2 });
-    }
-  };
+  const renewOld = (): Promise<void> => renewCertificates(places, keys, clock.now());
 
   /** The API at the first place that answers, as TLS and authentication would have it. */
   const reach = (target: WorkloadTarget): KubeTransport => {
@@ -131,6 +133,7 @@ export function createDialledWorkloads(
 
   return {
     api,
+    endpoints: (resolve) => createDialledEndpoints({ places, keys, clock, timers: rest.timers, isConnected, renewOld, resolve }),
     dialer: {
       dial: (target) => {
         let isClosed = false;
@@ -156,6 +159,18 @@ export function createDialledWorkloads(
     },
     transport: () => servers[0]?.transport({ name: "story", groups: ["system:masters"] }),
   };
+}
+
+/** Talos makes certificates of servers anew when half of their life is over, and when its clock leaps. */
+async function renewCertificates(places: Map<string, Place>, keys: Keys, now: number): Promise<void> {
+  for (const [at, place] of places) {
+    if (now < place.renewAt) continue;
+    const { commonName, organizations } = keys.describeCertificate(place.certificate.certificate);
+    const subject = { usage: "server", organizations, ...(commonName === undefined ? {} : { commonName }) } as const;
+    const request = { ...subject, notBefore: now, lifetimeMs: CERTIFICATE_MS };
+    const certificate = await keys.signCertificate(place.request.authority, request);
+    places.set(at, { ...place, certificate, renewAt: now + CERTIFICATE_MS / 2 });
+  }
 }
 
 const refusing: KubeTransport = {

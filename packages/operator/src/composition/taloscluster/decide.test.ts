@@ -165,8 +165,8 @@ test("cluster: a word that only its control plane hears is told to be in the wro
 });
 
 test("cluster: a word on it is heard, told to be in the wrong place, or for objects of other kinds", () => {
-  const { reconcileMode, importBundle, snapshotBeforeRisk, ...others } = annotations;
-  const heard = [reconcileMode, importBundle, snapshotBeforeRisk];
+  const { reconcileMode, importBundle, snapshotBeforeRisk, endpointReachableFrom, ...others } = annotations;
+  const heard = [reconcileMode, importBundle, snapshotBeforeRisk, endpointReachableFrom];
   const { machinesWiped, takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo } = others;
   const ofOthers = [machinesWiped, takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo];
   const told = (word: string): boolean => {

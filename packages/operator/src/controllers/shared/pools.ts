@@ -74,12 +74,12 @@ function progressWords(pool: StoredPool, { reason, message }: ConditionInput): s
   return `${kind} ${name}: ${written(words ?? message, pool.fields)}`;
 }
 
-/** `Bootstrapped`, `EtcdHealthy` and `EndpointChosen` as the control plane says them. */
+/** What the control plane says of the cluster as a whole, in its words. */
 export function etcdConditions(
   { stored, fields }: Pick<StoredPool, "stored" | "fields">,
   generation: number | undefined,
 ): readonly ConditionInput[] {
-  return ["Bootstrapped", "EtcdHealthy", "EndpointChosen"].flatMap((type) => {
+  return ["Bootstrapped", "EtcdHealthy", "EndpointChosen", "EndpointReachable"].flatMap((type) => {
     const condition = findCondition(stored?.status?.conditions, type);
     return condition === undefined ? [] : [{ ...withoutTime(condition, generation), message: written(condition.message, fields) }];
   });

@@ -336,7 +336,7 @@ function createCrowd(): { add(now: number): void; factor(now: number): number } 
 
 /**
  * Whether only messages of {@link MOVING} conditions differ: every field, and every condition's status, reason and generation, is the same. That settings are in
- * force on what still comes up is no news either.
+ * force on what still comes up is no news either, nor that the endpoint leads there.
  */
 function saysTheSame(before: StatusShape | undefined, after: StatusShape): boolean {
   return before !== undefined && withoutMessages(before) === withoutMessages(after);
@@ -345,6 +345,7 @@ function saysTheSame(before: StatusShape | undefined, after: StatusShape): boole
 function withoutMessages({ conditions = [], ...fields }: StatusShape): string {
   const said = conditions
     .filter(({ type, status }) => !(type === "ConfigUpToDate" && status === "True"))
+    .filter(({ type, status, reason }) => !(type === "EndpointReachable" && (status === "True" || reason === "NotAsked")))
     .map(({ type, status, reason, message, observedGeneration }) =>
       [type, status, reason, observedGeneration, MOVING.has(type) ? "" : message].join(" "),
     );
