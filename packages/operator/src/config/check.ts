@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { compareContracts, contractFor, describeMachineConfig, isConfigError, validateMachineConfig } from "@talos-operator/talos";
 import type { ConfigError } from "@talos-operator/talos";
+import { adviceFor } from "./advice.ts";
 import { etcdArgumentTrouble } from "./etcd-arguments.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { contractOf, renderMachineConfig } from "./render.ts";
@@ -12,8 +13,8 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 
 /** What rendering without keys finds out. */
 export type ConfigCheck =
-  /** In words that name document and path. */
-  | { readonly kind: "trouble"; readonly words: string }
+  /** In words that name document and path; with what to write, where the words do not say it. */
+  | { readonly kind: "trouble"; readonly words: string; readonly advice?: string }
   /** The networks, the installer, the discovery and the network plugin that the configuration ends up with, patches included. */
   | {
       readonly kind: "fine";
@@ -25,6 +26,8 @@ export type ConfigCheck =
       /** False: `cni: none`. Somebody installs a network plugin once there is a cluster. */
       readonly bringsNetwork: boolean;
     };
+
+type Trouble = Extract<ConfigCheck, { readonly kind: "trouble" }>;
 
 /** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
 const MAX_KEPT = 5_000;
@@ -52,14 +55,17 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   if (JSON.stringify([configPatches, additionalConfig]).length > MAX_PATCH_CHARACTERS)
     return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };
   const check = checkOnce(input);
-  return check.kind === "fine" ? check : (firstTrouble(input, check.words) ?? check);
+  if (check.kind === "fine") return check;
+  const found = firstTrouble(input, check.words) ?? check;
+  const advice = adviceFor(found.words);
+  return advice === undefined ? found : { ...found, words: found.words.replace(/\. Give a value in the form that the field asks for\.?$/, ""), advice };
 }
 
 /** Entries that are tried one by one; whoever writes more finds it by halves. */
 const MAX_TRIED = 64;
 
 /** The trouble with the entry of `configPatches` or `additionalConfig` that it begins with; `undefined` = it is none of them, or nobody can say. */
-function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): ConfigCheck | undefined {
+function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): Trouble | undefined {
   const { configPatches = [], additionalConfig = [] } = input.machineSpec;
   if (configPatches.length + additionalConfig.length > MAX_TRIED) return undefined;
   const upTo = (patches: number, documents: number): ConfigCheck => {

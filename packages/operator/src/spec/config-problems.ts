@@ -46,7 +46,7 @@ export function configProblems(
         {
           field,
           message: `no machine config can be made: ${check.words}`,
-          remedy: "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain",
+          remedy: check.advice ?? "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain",
           reason: "InvalidConfig",
         },
       ];
