@@ -129,7 +129,7 @@ describe("a quota of etcd", () => {
 });
 
 describe("what the words of Talos do not say is said beside them", () => {
-  const advised = (patch: object): string => {
+  const advised = (patch: Readonly<Record<string, unknown>>): string => {
     const found = check("v1.13.9", { configPatches: [patch] });
     assert.ok(found.kind === "trouble", "it would be sent");
     return `${found.words}. ${found.advice ?? ""}.`;

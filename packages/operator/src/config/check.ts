@@ -15,7 +15,7 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 export type ConfigCheck =
   /** In words that name document and path; with what to write, where the words do not say it. */
   | { readonly kind: "trouble"; readonly words: string; readonly advice?: string }
-  /** The networks, the installer, the discovery and the network plugin that the configuration ends up with, patches included. */
+  /** The networks, the installer, the discovery, the network plugin and the name that the configuration ends up with, patches included. */
   | {
       readonly kind: "fine";
       readonly podSubnets: readonly string[];
@@ -25,6 +25,8 @@ export type ConfigCheck =
       readonly usesDiscovery: boolean;
       /** False: `cni: none`. Somebody installs a network plugin once there is a cluster. */
       readonly bringsNetwork: boolean;
+      /** Name of its Node, where the configuration fixes one. */
+      readonly nodeName: string | undefined;
     };
 
 type Trouble = Extract<ConfigCheck, { readonly kind: "trouble" }>;
@@ -102,12 +104,12 @@ function checkOnce(input: Omit<RenderInput, "secrets">): ConfigCheck {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
     const refusal = isOnlyGenerated(input) ? undefined : refusalOf(text, input);
     if (refusal !== undefined) return { kind: "trouble", words: refusal };
-    const { podSubnets, serviceSubnets, install, discovery, bringsNetwork, etcdArguments } = describeMachineConfig(text);
+    const { podSubnets, serviceSubnets, install, discovery, bringsNetwork, nodeName, etcdArguments } = describeMachineConfig(text);
     const etcd = etcdArgumentTrouble(etcdArguments);
     if (etcd !== undefined) return { kind: "trouble", words: etcd };
     if (hasDiskSelector(input.machineSpec) || (install.disk !== undefined && install.disk !== input.installDisk))
       return { kind: "trouble", words: "a patch chooses the install disk where nobody can look at it first. Name the disk in installDisk" };
-    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery, bringsNetwork };
+    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery, bringsNetwork, nodeName };
   } catch (thrown) {
     if (isConfigError(thrown)) return { kind: "trouble", words: wordsFor(thrown) };
     if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };

@@ -33,6 +33,7 @@ import { asMade, fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { foresee } from "../planning/foresee.ts";
 import { asksAnotherTalos } from "../planning/upgrade-plan.ts";
 import { withNotReported } from "./what-if-not-reported.ts";
+import { sharedNodeNameProblems, sharedNodeNames } from "../spec/node-names.ts";
 import { controlPlaneProblems, workerProblems } from "../spec/spec-problems.ts";
 import { withStoredSnapshots } from "./what-if-snapshots.ts";
 import { changesBetween } from "../config/changes-between.ts";
@@ -115,10 +116,14 @@ function problemsOf({
     ...controlPlaneProblems(controlPlane, [], hosts, undefined, contractOf(controlPlane)),
     ...fixedPropertyProblems(controlPlane, facts),
   ];
+  const named = [controlPlane, ...workers].map((pool) => ({ pool, config: undefined, contract: contractOf(pool) }));
+  const nodeNames = sharedNodeNames(named, controlPlane);
+  const namesOf = (pool: TalosControlPlane | TalosWorker): readonly Finding[] => sharedNodeNameProblems(pool, nodeNames, () => true);
+  ofControlPlane.push(...namesOf(controlPlane));
   return [
     ...(cluster?.spec?.controlPlane === undefined ? ofControlPlane : findingsAt(ofControlPlane, "spec.controlPlane")),
     ...workers.flatMap((worker) => {
-      const found = workerProblems(worker, controlPlane, [], hosts, undefined, contractOf(worker));
+      const found = [...workerProblems(worker, controlPlane, [], hosts, undefined, contractOf(worker)), ...namesOf(worker)];
       const isInline = cluster?.spec?.worker !== undefined && worker.metadata.name === controlPlane.metadata.name;
       return isInline ? findingsAt(found, "spec.worker") : found;
     }),

@@ -22,9 +22,11 @@ import { inertFieldsOf } from "../spec/inert-fields.ts";
 import { addressKnowledge, referencesOf } from "../spec/known-addresses.ts";
 import { hasItsName, sharedNameProblems, sharedNames, withTakenName } from "../spec/machine-names.ts";
 import { addressesElsewhere, addressesOf } from "../spec/places.ts";
+import { sharedNodeNameProblems, sharedNodeNames, sharedNodeNameWords } from "../spec/node-names.ts";
+import type { SharedNodeNames } from "../spec/node-names.ts";
 import { concernsCluster, controlPlaneProblems, handMadeProblems, workerProblems } from "../spec/spec-problems.ts";
 import type { Look } from "../model/look.ts";
-import type { ConfigBase, DeclaredMachine } from "../model/machine.ts";
+import type { ConfigBase, DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { Observed, Seen, SeenMachine, SeenRecord } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Cached, ObservePorts } from "./observe-ports.ts";
@@ -39,7 +41,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const record = isUnread ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
   const seenRecord = record.kind === "present" ? record.value : undefined;
   const facts = seenRecord?.facts;
-  const { ownProblems, shared, pools } = problemsOfPools(cached, configs, facts, ports.hosts);
+  const { ownProblems, shared, pools, nodeNames } = problemsOfPools(cached, configs, facts, ports.hosts);
 
   const bundle = isUnread
     ? ({ kind: "unknown", detail: "paused" } as const)
@@ -144,6 +146,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
             problems.filter(concernsCluster).map((one) => ({ ...one, field: `TalosWorker/${worker.metadata.name} ${one.field}` })),
           )),
     ],
+    ...(nodeNames.size === 0 ? {} : { sharedNodeNames: sharedNodeNameWords(nodeNames) }),
     unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
     inertFields: inertFieldsOf(controlPlane),
     record,
@@ -215,6 +218,7 @@ function problemsOfPools(
 ): {
   readonly ownProblems: readonly Finding[];
   readonly shared: ReturnType<typeof sharedNames>;
+  readonly nodeNames: SharedNodeNames;
   readonly pools: readonly { readonly worker: TalosWorker; readonly problems: readonly Finding[] }[];
 } {
   const { controlPlane, workers } = cached;
@@ -223,14 +227,22 @@ function problemsOfPools(
   const configOf = ({ kind, metadata }: TalosControlPlane | TalosWorker): ResolvedConfig | undefined =>
     configs.get(`${kind}/${metadata.name}`);
   const shared = sharedNames([controlPlane, ...workers]);
+  const named = [controlPlane, ...workers].map((pool) => ({ pool, config: configOf(pool), contract: contractOf(pool) }));
+  const nodeNames = sharedNodeNames(named, controlPlane);
+  const holds = (name: MachineName): boolean => mayHoldConfig(machineFact(facts, name));
   return {
-    ownProblems: controlPlaneProblems(controlPlane, placesElsewhere(cached), hosts, configOf(controlPlane), contractOf(controlPlane)),
+    ownProblems: [
+      ...controlPlaneProblems(controlPlane, placesElsewhere(cached), hosts, configOf(controlPlane), contractOf(controlPlane)),
+      ...sharedNodeNameProblems(controlPlane, nodeNames, holds),
+    ],
     shared,
+    nodeNames,
     pools: workers.map((worker) => ({
       worker,
       problems: [
         ...workerProblems(worker, controlPlane, siblingAddresses(worker, cached), hosts, configOf(worker), contractOf(worker)),
         ...sharedNameProblems(worker, shared),
+        ...sharedNodeNameProblems(worker, nodeNames, holds),
       ],
     })),
   };
