@@ -15,7 +15,7 @@ import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
 import { checkWritten } from "../spec/check-written.ts";
 import { machinesOf } from "../spec/declared.ts";
-import { rotatingMachines, withHazards } from "../spec/first-config.ts";
+import { needsAddresses, rotatingMachines, withHazards } from "../spec/first-config.ts";
 import { fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { handMade } from "../spec/hand-made.ts";
 import { inertFieldsOf } from "../spec/inert-fields.ts";
@@ -102,6 +102,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         mayBeConfigured: mayHoldConfig(fact),
         // Who can join an etcd that does not begin at the endpoint.
         ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
+        ...(!mayHoldConfig(fact) && controlPlane.spec !== undefined && needsAddresses(machine, controlPlane.spec) ? { needsAddresses: true } : {}),
       };
     });
   if (!isUnread && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
 import { printPlan, whatIf } from "@talos-operator/operator";
+import type { MachineSpec } from "@talos-operator/simulator";
 import { load } from "js-yaml";
 import { apply } from "./quiet.ts";
 import { kinds, tell } from "./story.ts";
@@ -15,8 +16,8 @@ function input(name: string): TalosCluster {
 
 const addresses = ["127.1.0.21", "127.1.0.22", "127.1.0.23"];
 
-const onLoopback = (story: (world: Story) => Promise<void>): Promise<void> =>
-  tell({ machines: addresses.map((address) => ({ address })), operator: { allowLoopbackMachines: true } }, story);
+const onLoopback = (story: (world: Story) => Promise<void>, more: Partial<MachineSpec> = {}): Promise<void> =>
+  tell({ machines: addresses.map((address) => ({ address, ...more })), operator: { allowLoopbackMachines: true } }, story);
 
 const ready = (world: Story, kind: keyof typeof kinds, name = "home"): ReturnType<Story["condition"]> =>
   world.condition(kinds[kind], "Ready", name);
@@ -28,6 +29,71 @@ async function planOf(world: Story, cluster: TalosCluster): Promise<string> {
   assert.ok(found !== undefined);
   return printPlan(found.plan);
 }
+
+const held = [
+  {
+    name: "podsecurity-exemption-twice",
+    code: "POD_SECURITY_EXEMPTION_TWICE",
+    address: "127.1.0.21",
+    path: "cluster.apiServer.admissionControl[0].configuration.exemptions.namespaces[1]",
+  },
+  {
+    name: "restricted-node-labels",
+    code: "NODE_LABEL_RESTRICTED",
+    address: "127.1.0.22",
+    path: 'machine.nodeLabels["node-role.kubernetes.io/worker"]',
+  },
+] as const;
+
+describe("a configuration that Kubernetes refuses", () => {
+  for (const { name, code, address, path } of held)
+    test(`${name} is not sent, and said with its field, in the plan too`, () =>
+      onLoopback(async (world) => {
+        const cluster = input(name);
+        const plan = await planOf(world, cluster);
+        assert.ok(plan.includes(path) && plan.includes(code), plan);
+        await apply(world, kinds.cluster, cluster);
+        await world.start();
+        await world.until("said", async () => (await ready(world, "machine", `home-${address}`))?.reason === "InvalidConfig", 120);
+        const { message = "" } = (await ready(world, "machine", `home-${address}`)) ?? {};
+        assert.ok(message.includes(path) && message.includes(code), message);
+        await world.time.advance(60_000);
+        assert.deepEqual(sentTo(world, address), []);
+        assert.equal((await ready(world, "cluster"))?.status, "False");
+      }));
+
+  test("services of a family that the machine has no address of", () =>
+    onLoopback(async (world) => {
+      await apply(world, kinds.cluster, input("first-service-network-of-another-family"));
+      await world.start();
+      await world.until("said", async () => (await ready(world, "controlPlane"))?.reason === "InvalidConfig", 60);
+      const { message = "" } = (await ready(world, "controlPlane")) ?? {};
+      assert.match(message, /SERVICE_FAMILY_ABSENT.*no IPv6 address.*put the other family first/);
+      assert.deepEqual(world.sent, []);
+    }));
+
+  test("services of a family that the machine has besides the address it is dialled at", () =>
+    onLoopback(
+      async (world) => {
+        await apply(world, kinds.cluster, input("first-service-network-of-another-family"));
+        await world.start();
+        await world.until("ready", async () => (await ready(world, "cluster"))?.status === "True", 600);
+      },
+      { moreAddresses: ["2001:db8::21"] },
+    ));
+
+  test("is sent when a person accepts it, and the simulated Kubernetes refuses it", () =>
+    onLoopback(async (world) => {
+      await apply(world, kinds.cluster, input("podsecurity-exemption-twice"));
+      await world.start();
+      await world.until("said", async () => (await ready(world, "controlPlane"))?.reason === "InvalidConfig", 60);
+      const value = { metadata: { annotations: { "talos-operator.dev/accept-hazard": "POD_SECURITY_EXEMPTION_TWICE" } } };
+      await world.client.resource(kinds.controlPlane).patch({ namespace: "default", name: "home" }, { type: "merge", value });
+      await world.until("sent", () => Promise.resolve(sentTo(world, "127.1.0.21").length > 0), 120);
+      await world.time.advance(600_000);
+      assert.notEqual((await ready(world, "cluster"))?.status, "True");
+    }));
+});
 
 describe("one host name for a pool", () => {
   test("is sent to none of its machines, and the plan says so", () =>

@@ -9,7 +9,7 @@ interface Part {
   readonly members: ConfigMap;
 }
 
-const cure = "Talos appends the lists of patches: leave out what is there already, or delete it first ($patch: delete)";
+const cure = "patches append to lists: leave one out, or delete it first ($patch: delete)";
 
 /** What kube-apiserver or kube-scheduler refuses to start with. Talos does not look into these parts. */
 export function componentHazards(input: HazardInput): readonly HazardFinding[] {
@@ -25,7 +25,7 @@ function exemptions(input: HazardInput): readonly HazardFinding[] {
         code: "POD_SECURITY_EXEMPTION_TWICE",
         document,
         path: `${path}.exemptions.${list}[${index}]`,
-        message: `${text} stands in the list twice, and kube-apiserver does not start with that; ${cure}`,
+        message: `kube-apiserver does not start with ${text} twice; ${cure}`,
       })),
     ),
   );
@@ -70,7 +70,7 @@ function authorizers(input: HazardInput): readonly HazardFinding[] {
         code: "AUTHORIZER_TWICE",
         document: all[index]?.document ?? "",
         path: `${all[index]?.path ?? ""}${key}`,
-        message: `two authorizers have the ${key} ${text}, and kube-apiserver does not start with that; ${cure}`,
+        message: `kube-apiserver does not start with two authorizers of ${key} ${text}; ${cure}`,
       })),
   );
 }
@@ -128,7 +128,7 @@ function schedulerProfiles(input: HazardInput): readonly HazardFinding[] {
     code: "SCHEDULER_PROFILE_TWICE",
     document,
     path: `${base}.profiles[${index}].schedulerName`,
-    message: `two profiles are called ${text}, and kube-scheduler does not start with that; ${cure}`,
+    message: `kube-scheduler does not start with two profiles ${text}; ${cure}`,
   }));
 }
 

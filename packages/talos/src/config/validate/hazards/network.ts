@@ -57,7 +57,7 @@ export function familyHazards(input: HazardInput): readonly HazardFinding[] {
   const all = [...input.addresses, ...machineAddresses(input).map(({ text }) => text)];
   if (all.some((text) => tryParseAddress(text)?.family === family)) return [];
   const { document, path, text } = first;
-  const message = `the first network of services (${text}) is of IPv${family} and the machine has no such address, so kube-apiserver does not start; put the network of the other family first, or give the machine an address of IPv${family}`;
+  const message = `kube-apiserver does not start: the machine has no IPv${family} address for the first service network, ${text}; put the other family first, or give it one`;
   return [{ code: "SERVICE_FAMILY_ABSENT", document, path, message }];
 }
 

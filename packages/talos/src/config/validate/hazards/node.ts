@@ -76,7 +76,7 @@ function restrictedLabels(input: HazardInput): readonly HazardFinding[] {
       code: "NODE_LABEL_RESTRICTED",
       document,
       path,
-      message: `a worker may not set the label ${key}, and then none of its labels arrives; remove it and use kubectl label node, or a domain of your own or node.kubernetes.io`,
+      message: `a worker may not set ${key}, and then none of its labels arrives; remove it and use kubectl label node, or a domain of your own or node.kubernetes.io`,
     }));
 }
 
@@ -87,7 +87,7 @@ function restrictedTaints(input: HazardInput): readonly HazardFinding[] {
     code: "NODE_TAINT_RESTRICTED",
     document,
     path,
-    message: `a worker of this Talos may not set the taint ${key}, and then none of its labels arrives; remove it and use kubectl taint node, or the kubelet's argument register-with-taints`,
+    message: `a worker of this Talos may not set taints, and then none of its labels arrives; remove ${key} and use kubectl taint node`,
   }));
 }
 
