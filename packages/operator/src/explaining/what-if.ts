@@ -426,7 +426,7 @@ function configsOf(
       const between = changesBetween(input(old, madeBefore), input(declared, made), version);
       // A machine that is upgraded is one that was read.
       const isRead = asksAnotherTalos(machine);
-      if (between === undefined || (between.changes.length === 0 && !isRead)) return [];
+      if (between === undefined || (between.changes.length === 0 && between.withheld === undefined && !isRead)) return [];
       const activeHash = fact.appliedHash ?? "(as applied)";
       return [
         [

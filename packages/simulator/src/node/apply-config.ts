@@ -1,5 +1,6 @@
 import { classifyConfigEffects } from "@talos-operator/talos";
 import { configFactsOf } from "./config-facts.ts";
+import { lacksEphemeral } from "./boot.ts";
 import { activeFacts, apiServerRefusal, nodenameOf } from "./identity.ts";
 import type { MachineInput } from "./inputs.ts";
 import type { ConfigState } from "./machine.ts";
@@ -57,6 +58,9 @@ function restartServices(run: Run, from: string, to: string): void {
   const { machine } = run;
   leaveNode(run, nodenameOf({ ...machine, config: { ...machine.config, active: from } }));
   restartApiServer(run);
+  // A volume that did not open is tried again with what is asked now.
+  if (run.machine.services["cri"]?.state === "Waiting" && !lacksEphemeral(run.machine) && !run.has("cri"))
+    return run.after("cri", run.timings.criMs);
   if (configFactsOf(from).refusals.kubelet && run.machine.services["kubelet"]?.state === "Waiting")
     return run.after("kubelet-restart", run.timings.kubeletMs);
   if (run.machine.services["kubelet"]?.state !== "Running") return;

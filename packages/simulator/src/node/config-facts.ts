@@ -1,6 +1,7 @@
 import { describeMachineConfig } from "@talos-operator/talos";
 import type { KeyPair } from "@talos-operator/ports";
 import { loadAll } from "js-yaml";
+import { volumeKeysOf, type VolumeKeys } from "./disk-encryption.ts";
 import { kubeRefusalsOf, type KubeRefusals } from "./kube-refusals.ts";
 
 /** What a machine reads from its configuration; absent texts are empty. */
@@ -50,6 +51,7 @@ export interface ConfigFacts {
   readonly blocksApi: boolean;
   /** What components of Kubernetes refuse of it. */
   readonly refusals: KubeRefusals;
+  readonly volumeKeys: VolumeKeys;
 }
 
 /** Texts whose facts are remembered: all machines of a large datacenter. The machines hold the texts themselves. */
@@ -109,6 +111,7 @@ function readFacts(text: string): ConfigFacts {
     rotatesServerCertificates: facts.rotatesServerCertificates,
     blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),
     refusals: kubeRefusalsOf(text, facts.machineType !== "worker"),
+    volumeKeys: volumeKeysOf(text),
   };
 }
 

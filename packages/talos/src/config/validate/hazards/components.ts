@@ -9,7 +9,7 @@ interface Part {
   readonly members: ConfigMap;
 }
 
-const cure = "patches append to lists: leave one out, or delete it first ($patch: delete)";
+const cure = "patches append to lists: leave one out";
 
 /** What kube-apiserver or kube-scheduler refuses to start with. Talos does not look into these parts. */
 export function componentHazards(input: HazardInput): readonly HazardFinding[] {

@@ -56,8 +56,8 @@ export function familyHazards(input: HazardInput): readonly HazardFinding[] {
   const { family } = prefix.address;
   const all = [...input.addresses, ...machineAddresses(input).map(({ text }) => text)];
   if (all.some((text) => tryParseAddress(text)?.family === family)) return [];
-  const { document, path, text } = first;
-  const message = `kube-apiserver does not start: the machine has no IPv${family} address for the first service network, ${text}; put the other family first, or give it one`;
+  const { document, path } = first;
+  const message = `the machine has no IPv${family} address, so kube-apiserver does not start; put the other family first`;
   return [{ code: "SERVICE_FAMILY_ABSENT", document, path, message }];
 }
 

@@ -72,22 +72,22 @@ function namesIn(input: HazardInput, field: Field): readonly { readonly document
 function restrictedLabels(input: HazardInput): readonly HazardFinding[] {
   return namesIn(input, "nodeLabels")
     .filter(({ key }) => !isKubeletLabel(key))
-    .map(({ document, path, key }) => ({
+    .map(({ document, path }) => ({
       code: "NODE_LABEL_RESTRICTED",
       document,
       path,
-      message: `a worker may not set ${key}, and then none of its labels arrives; remove it and use kubectl label node, or a domain of your own or node.kubernetes.io`,
+      message: `no worker may set it, and then none of its labels arrives; use kubectl label node, or a domain of your own`,
     }));
 }
 
 /** From Talos 1.14 on a kubelet registers with its taints, which is allowed; before, Talos writes them later, which is not. */
 function restrictedTaints(input: HazardInput): readonly HazardFinding[] {
   if (input.registersWithTaints) return [];
-  return namesIn(input, "nodeTaints").map(({ document, path, key }) => ({
+  return namesIn(input, "nodeTaints").map(({ document, path }) => ({
     code: "NODE_TAINT_RESTRICTED",
     document,
     path,
-    message: `a worker of this Talos may not set taints, and then none of its labels arrives; remove ${key} and use kubectl taint node`,
+    message: `no worker of this Talos may set it, and then none of its labels arrives; use kubectl taint node`,
   }));
 }
 
@@ -106,7 +106,7 @@ function kubeletLabelArguments(input: HazardInput): readonly HazardFinding[] {
       .map((pair) => (pair.split("=")[0] ?? "").trim())
       .find((key) => isOfKubernetes(domainOf(key)) && !isKnownToKubelets(key, domainOf(key)));
     if (refused === undefined) return [];
-    const message = `the kubelet does not start with the label ${refused}, so the machine has no Node; remove it and use kubectl label node`;
+    const message = `the kubelet does not start with the label ${refused}, so the machine has no Node; use kubectl label node`;
     return [{ code: "KUBELET_LABEL_REFUSED", document, path: `${path}["node-labels"]`, message } satisfies HazardFinding];
   });
 }
