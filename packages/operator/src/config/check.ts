@@ -60,7 +60,9 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   if (check.kind === "fine") return check;
   const found = firstTrouble(input, check.words) ?? check;
   const advice = adviceFor(found.words);
-  return advice === undefined ? found : { ...found, words: found.words.replace(/\. Give a value in the form that the field asks for\.?$/, ""), advice };
+  return advice === undefined
+    ? found
+    : { ...found, words: found.words.replace(/\. Give a value in the form that the field asks for\.?$/, ""), advice };
 }
 
 /** Entries that are tried one by one; whoever writes more finds it by halves. */

@@ -39,7 +39,14 @@ export function firstHazards(
   const [oldest] = kept.keys();
   if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
   const { platform, version } = input;
-  const found = readable(() => holding(renderMachineConfig({ ...input, secrets: noSecrets }), { platform, version, reachedAt, ...(addresses === undefined ? {} : { addresses }) }));
+  const found = readable(() =>
+    holding(renderMachineConfig({ ...input, secrets: noSecrets }), {
+      platform,
+      version,
+      reachedAt,
+      ...(addresses === undefined ? {} : { addresses }),
+    }),
+  );
   kept.set(key, found);
   return found;
 }

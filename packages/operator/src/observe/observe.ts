@@ -102,7 +102,9 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         mayBeConfigured: mayHoldConfig(fact),
         // Who can join an etcd that does not begin at the endpoint.
         ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
-        ...(!mayHoldConfig(fact) && controlPlane.spec !== undefined && needsAddresses(machine, controlPlane.spec) ? { needsAddresses: true } : {}),
+        ...(!mayHoldConfig(fact) && controlPlane.spec !== undefined && needsAddresses(machine, controlPlane.spec)
+          ? { needsAddresses: true }
+          : {}),
       };
     });
   if (!isUnread && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);

@@ -45,19 +45,27 @@ const cure = "Give each its own in machines[].configPatches";
 
 describe("two machines with one host name", () => {
   it("in the shared patches of a pool", () =>
-    assert.deepEqual(told(planes({ address: "10.0.0.1" }), [pool([{ address: "10.0.0.2" }, { address: "10.0.0.3" }], { configPatches: [hostname("worker-x")] })]), {
-      problems: {
-        "TalosWorker/demo": [
-          `spec.metalSpec.machineSpec.configPatches[0]: the host name worker-x would be that of 10.0.0.2 and 10.0.0.3. ${cure}`,
-        ],
+    assert.deepEqual(
+      told(planes({ address: "10.0.0.1" }), [
+        pool([{ address: "10.0.0.2" }, { address: "10.0.0.3" }], { configPatches: [hostname("worker-x")] }),
+      ]),
+      {
+        problems: {
+          "TalosWorker/demo": [
+            `spec.metalSpec.machineSpec.configPatches[0]: the host name worker-x would be that of 10.0.0.2 and 10.0.0.3. ${cure}`,
+          ],
+        },
+        held: ["demo-10.0.0.2", "demo-10.0.0.3"],
       },
-      held: ["demo-10.0.0.2", "demo-10.0.0.3"],
-    }));
+    ));
 
   it("in patches of their own, one of them in the old form, upper case and domain left out", () =>
     assert.deepEqual(
       told(planes({ address: "10.0.0.1" }), [
-        pool([own("10.0.0.2", { machine: { sysctls: { a: "1" } } }, hostname("Worker-X.example.org")), { ...own("10.0.0.3", legacy("worker-x")), version: "v1.11.0" }]),
+        pool([
+          own("10.0.0.2", { machine: { sysctls: { a: "1" } } }, hostname("Worker-X.example.org")),
+          { ...own("10.0.0.3", legacy("worker-x")), version: "v1.11.0" },
+        ]),
       ]).problems,
       {
         "TalosWorker/demo": [
@@ -97,7 +105,9 @@ describe("two machines with one host name", () => {
   it("does not disturb a pool that runs: the new one is named", () => {
     const running = pool([own("10.0.0.2", hostname("a"))]);
     const added = pool([own("10.0.0.3", hostname("a"))], {}, "more");
-    assert.deepEqual(Object.keys(told(planes({ address: "10.0.0.1" }), [running, added], ["demo-10.0.0.2"]).problems), ["TalosWorker/more"]);
+    assert.deepEqual(Object.keys(told(planes({ address: "10.0.0.1" }), [running, added], ["demo-10.0.0.2"]).problems), [
+      "TalosWorker/more",
+    ]);
   });
 
   it("is said of all where all run", () => {

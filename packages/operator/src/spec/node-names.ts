@@ -67,7 +67,11 @@ function namesOf({ pool, config, contract }: NamedPool, { spec, metadata }: Talo
   return names;
 }
 
-function findNames(pool: Pool, config: ResolvedConfig | undefined, check: (machine: DeclaredMachine) => ReturnType<typeof checkOf>): readonly Named[] {
+function findNames(
+  pool: Pool,
+  config: ResolvedConfig | undefined,
+  check: (machine: DeclaredMachine) => ReturnType<typeof checkOf>,
+): readonly Named[] {
   // Machines without settings of their own share one object, and give one answer.
   const checked = new Map<unknown, string | undefined>();
   return machinesOf(pool, { config: () => config }).flatMap((machine) => {

@@ -27,7 +27,8 @@ export function volumeKeysOf(text: string): VolumeKeys {
   const legacy = documents.find((document) => document?.machine !== undefined)?.machine?.systemDiskEncryption;
   const own = (volume: Volume): Encryption =>
     documents.find((document) => document?.kind === "VolumeConfig" && document.name === volume)?.encryption;
-  const keysOf = (encryption: Encryption): readonly string[] => (encryption?.provider === "luks2" ? (encryption.keys ?? []).map(spelled) : []);
+  const keysOf = (encryption: Encryption): readonly string[] =>
+    encryption?.provider === "luks2" ? (encryption.keys ?? []).map(spelled) : [];
   return { STATE: keysOf(own("STATE") ?? legacy?.state), EPHEMERAL: keysOf(own("EPHEMERAL") ?? legacy?.ephemeral) };
 }
 

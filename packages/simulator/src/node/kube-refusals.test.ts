@@ -26,7 +26,13 @@ function config(role: "controlplane" | "worker", ...patches: readonly object[]):
     secrets,
     install: { disk: "/dev/sda" },
   });
-  return patches.length === 0 ? text : patchMachineConfig(text, patches.map((patch) => JSON.stringify(patch)), { contract: "1.13" });
+  return patches.length === 0
+    ? text
+    : patchMachineConfig(
+        text,
+        patches.map((patch) => JSON.stringify(patch)),
+        { contract: "1.13" },
+      );
 }
 
 /** A machine that takes these configurations one after another. */
@@ -51,7 +57,7 @@ function after(texts: readonly string[], spec: { readonly moreAddresses?: readon
   };
   const [first = "", ...more] = texts;
   for (const input of [{ kind: "power-on" }, { kind: "apply", text: first, how: "live", tryMs: 0 }, { kind: "bootstrap" }] as const) {
-    take(input as MachineInput);
+    take(input);
     settle();
   }
   for (const text of more) {
@@ -71,7 +77,19 @@ describe("kube-apiserver", () => {
   test("starts with what is generated", () => assert.ok(serves(after([config("controlplane")]))));
   for (const [name, patch] of [
     ["a namespace that is exempt twice", exempt],
-    ["an authorizer twice", { cluster: { apiServer: { authorizationConfig: [{ type: "RBAC", name: "a" }, { type: "RBAC", name: "b" }] } } }],
+    [
+      "an authorizer twice",
+      {
+        cluster: {
+          apiServer: {
+            authorizationConfig: [
+              { type: "RBAC", name: "a" },
+              { type: "RBAC", name: "b" },
+            ],
+          },
+        },
+      },
+    ],
     ["an unknown level of audit", { cluster: { apiServer: { auditPolicy: { rules: [{ level: "All" }] } } } }],
   ] as const) {
     test(`does not start with ${name}`, () => assert.ok(!serves(after([config("controlplane", patch)]))));

@@ -49,7 +49,8 @@ function exemptTwice(plugins: readonly Tree[]): string | undefined {
 
 function authorizerTwice(authorizers: readonly Tree[]): string | undefined {
   for (const key of ["type", "name"]) {
-    const [index, value] = firstRepeated(authorizers.map((one) => String(one[key] ?? "")).map((one) => (one === "Webhook" ? "" : one))) ?? [];
+    const [index, value] =
+      firstRepeated(authorizers.map((one) => textOf(one[key])).map((one) => (one === "Webhook" ? "" : one))) ?? [];
     if (index !== undefined) return `authorizers[${index}].${key}: Duplicate value: "${value ?? ""}"`;
   }
   return undefined;
@@ -59,7 +60,9 @@ function unknownAuditLevel(policy: Tree | undefined): string | undefined {
   if (policy === undefined || Object.keys(policy).length === 0) return undefined;
   const rules = listAt(policy, "rules");
   if (rules.length === 0) return "loading audit policy file: loaded illegal policy with 0 rules";
-  const index = rules.findIndex((rule) => !["None", "Metadata", "Request", "RequestResponse"].includes(String(isTree(rule) ? rule["level"] : "")));
+  const index = rules.findIndex(
+    (rule) => !["None", "Metadata", "Request", "RequestResponse"].includes(textOf(isTree(rule) ? rule["level"] : undefined)),
+  );
   return index < 0 ? undefined : `loading audit policy file: rules[${index}].level: Unsupported value`;
 }
 
@@ -84,6 +87,10 @@ export function isForeignLabel(label: string): boolean {
 function firstRepeated(texts: readonly string[]): readonly [number, string] | undefined {
   const index = texts.findIndex((text, at) => text !== "" && texts.indexOf(text) < at);
   return index < 0 ? undefined : [index, texts[index] ?? ""];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 function isTree(value: unknown): value is Tree {

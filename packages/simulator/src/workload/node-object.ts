@@ -55,7 +55,10 @@ export function nodeObjectOf(machine: Machine, now: number): NodeObject & Record
 function isRefusedToKubelets(machine: Machine): boolean {
   const { nodeLabels = {}, nodeTaints = {} } = activeFacts(machine) ?? {};
   const hasLateTaints = Object.keys(nodeTaints).length > 0 && !isAtLeast(machine.hardware.talosVersion, "1.14");
-  return hasLateTaints || Object.keys(nodeLabels).some((label) => isForeignLabel(label) || /(^|\.)node-restriction\.kubernetes\.io\//.test(label));
+  return (
+    hasLateTaints ||
+    Object.keys(nodeLabels).some((label) => isForeignLabel(label) || /(^|\.)node-restriction\.kubernetes\.io\//.test(label))
+  );
 }
 
 /** Status with the Ready condition at `ready`. */

@@ -182,8 +182,7 @@ function fixedNodeName(documents: Documents, machine: YamlNode | undefined): str
   if (override !== undefined && override !== "") return override.toLowerCase();
   const hostname = fixedHostname(documents, machine);
   if (hostname === undefined || hostname === "") return undefined;
-  const isWhole =
-    flagAt(documents.first("KubeNodeConfig"), "registerWithFQDN") ?? flagAt(machine, "kubelet", "registerWithFQDN") ?? false;
+  const isWhole = flagAt(documents.first("KubeNodeConfig"), "registerWithFQDN") ?? flagAt(machine, "kubelet", "registerWithFQDN") ?? false;
   return (isWhole ? hostname : (hostname.split(".")[0] ?? hostname)).toLowerCase();
 }
 

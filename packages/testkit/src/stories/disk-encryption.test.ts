@@ -49,7 +49,11 @@ describe("encryption of a volume that runs without", () => {
     test(`is not sent, and the rest of the edit is: ${how}`, () =>
       tell({}, async (world) => {
         await running(world);
-        const [found] = await whatIf([cluster(patch, label)], { client: world.client, now: world.time.now(), hosts: { allowLoopback: false } });
+        const [found] = await whatIf([cluster(patch, label)], {
+          client: world.client,
+          now: world.time.now(),
+          hosts: { allowLoopback: false },
+        });
         const words = `The encryption of ${volume} of TalosWorker demo is not sent`;
         assert.ok(found !== undefined && printPlan(found.plan).includes(words), found === undefined ? "" : printPlan(found.plan));
         await edit(world, patch, label);
@@ -81,7 +85,7 @@ describe("an encrypted volume", () => {
       for (const keys of [[first, second], [second]]) {
         const boots = world.datacenter.machine(worker).state.bootCount;
         await edit(world, encrypted("EPHEMERAL", ...keys));
-        await world.until("booted", () => Promise.resolve((world.datacenter.machine(worker).state.bootCount) > boots), 600);
+        await world.until("booted", () => Promise.resolve(world.datacenter.machine(worker).state.bootCount > boots), 600);
         await world.untilReady();
         assert.ok(isUp(world));
       }
@@ -92,7 +96,11 @@ describe("an encrypted volume", () => {
     tell({}, async (world) => {
       await running(world, encrypted("EPHEMERAL", first));
       await edit(world, encrypted("EPHEMERAL", second));
-      await world.until("said", async () => (await said(world)).includes("The change of all keys of EPHEMERAL of TalosWorker demo is not sent"), 180);
+      await world.until(
+        "said",
+        async () => (await said(world)).includes("The change of all keys of EPHEMERAL of TalosWorker demo is not sent"),
+        180,
+      );
       await world.time.advance(600_000);
       assert.ok(isUp(world) && configOf(world).includes("passphrase: one"));
     }));

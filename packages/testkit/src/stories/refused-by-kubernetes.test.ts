@@ -115,7 +115,10 @@ describe("one host name for a pool", () => {
       const cluster = input("one-host-name-for-a-pool");
       const { configPatches, ...machineSpec } = cluster.spec?.worker?.metalSpec?.machineSpec ?? {};
       const worker = { metalSpec: { ...cluster.spec?.worker?.metalSpec, machineSpec } };
-      await apply(world, kinds.cluster, { ...cluster, spec: { ...cluster.spec, worker: { ...cluster.spec?.worker, ...worker } } } as TalosCluster);
+      await apply(world, kinds.cluster, {
+        ...cluster,
+        spec: { ...cluster.spec, worker: { ...cluster.spec?.worker, ...worker } },
+      });
       await world.start();
       await world.until("ready", async () => (await ready(world, "cluster"))?.status === "True", 600);
       const before = world.sent.length;

@@ -12,8 +12,8 @@ const first = "{static: {passphrase: one}, slot: 0}";
 const second = "{slot: 1, nodeID: {}}";
 
 const barred = (before: string, after: string): readonly string[] =>
-  barredEncryption(before, after, classifyConfigEffects(before, after, "v1.13.9").changes).map(
-    ({ volume, why, changes }) => `${volume} ${why} ${changes.length > 0 ? "" : "nowhere"}`.trim(),
+  barredEncryption(before, after, classifyConfigEffects(before, after, "v1.13.9").changes).map(({ volume, why, changes }) =>
+    `${volume} ${why} ${changes.length > 0 ? "" : "nowhere"}`.trim(),
   );
 
 describe("a volume that exists", () => {
@@ -27,11 +27,26 @@ describe("a volume that exists", () => {
     ["loses one of two keys", document(luks(`${first}, ${second}`)), document(luks(second)), []],
     ["has its keys in another order and spelling", document(luks(first)), document(luks("{slot: 0, static: {passphrase: 'one'}}")), []],
     ["has no key in common any more", document(luks(first)), document(luks(second)), ["EPHEMERAL all-keys-changed"]],
-    ["has another passphrase in the same slot", document(luks(first)), document(luks(first.replace("one", "two"))), ["EPHEMERAL all-keys-changed"]],
+    [
+      "has another passphrase in the same slot",
+      document(luks(first)),
+      document(luks(first.replace("one", "two"))),
+      ["EPHEMERAL all-keys-changed"],
+    ],
     ["changes without its encryption", document("mount: {secure: true}\n"), document("mount: {secure: false}\n"), []],
     ["comes with encryption: a user's", base, document(luks(first), "UserVolumeConfig", "data"), []],
-    ["gets encryption: a user's", document("minSize: 1GiB\n", "UserVolumeConfig", "data"), document(luks(first), "UserVolumeConfig", "data"), ["UserVolumeConfig/data added"]],
-    ["goes from the old form to a document with its key", legacy(`ephemeral: {provider: luks2, keys: [${first}]}`), document(luks(first)), []],
+    [
+      "gets encryption: a user's",
+      document("minSize: 1GiB\n", "UserVolumeConfig", "data"),
+      document(luks(first), "UserVolumeConfig", "data"),
+      ["UserVolumeConfig/data added"],
+    ],
+    [
+      "goes from the old form to a document with its key",
+      legacy(`ephemeral: {provider: luks2, keys: [${first}]}`),
+      document(luks(first)),
+      [],
+    ],
   ] as const)
     test(name, () => assert.deepEqual(barred(before, after), want));
 });

@@ -96,7 +96,9 @@ function auditRules(input: HazardInput): readonly HazardFinding[] {
     return [finding("rules", "kube-apiserver does not start with an audit policy without rules; write at least one")];
   return rules.flatMap((rule, index) => {
     const level = textAt(rule, "level");
-    const unknown = listAt(rule, "omitStages").map(plainText).find((stage) => !auditStages.has(stage));
+    const unknown = listAt(rule, "omitStages")
+      .map(plainText)
+      .find((stage) => !auditStages.has(stage));
     return [
       ...(auditLevels.has(level)
         ? []

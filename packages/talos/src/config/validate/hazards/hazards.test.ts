@@ -11,7 +11,9 @@ const controlPlane = (members: string): string =>
   `machine: {type: controlplane, install: {disk: /dev/sda}}\ncluster: {${endpoint}, ${members}}\n`;
 const worker = (members: string): string => `machine: {type: worker, install: {disk: /dev/sda}, ${members}}\ncluster: {${endpoint}}\n`;
 const podSecurity = (exemptions: string): string =>
-  controlPlane(`apiServer: {admissionControl: [{name: PodSecurity, configuration: {kind: PodSecurityConfiguration, exemptions: {${exemptions}}}}]}`);
+  controlPlane(
+    `apiServer: {admissionControl: [{name: PodSecurity, configuration: {kind: PodSecurityConfiguration, exemptions: {${exemptions}}}}]}`,
+  );
 const endpoint = "controlPlane: {endpoint: 'https://192.0.2.1:6443'}";
 
 interface Case {
@@ -151,9 +153,7 @@ const cases: readonly Case[] = [
   {
     name: "a namespace that is exempt twice",
     config: podSecurity("namespaces: [kube-system, kube-system, rook-ceph]"),
-    hazards: [
-      "POD_SECURITY_EXEMPTION_TWICE v1alpha1 cluster.apiServer.admissionControl[0].configuration.exemptions.namespaces[1]",
-    ],
+    hazards: ["POD_SECURITY_EXEMPTION_TWICE v1alpha1 cluster.apiServer.admissionControl[0].configuration.exemptions.namespaces[1]"],
   },
   {
     name: "a user and a runtime class that are exempt twice",
@@ -187,7 +187,9 @@ const cases: readonly Case[] = [
   },
   {
     name: "rules of audit that kube-apiserver does not know",
-    config: controlPlane("apiServer: {auditPolicy: {rules: [{level: Metadata}, {verbs: [get]}, {level: All}, {level: None, omitStages: [Never]}]}}"),
+    config: controlPlane(
+      "apiServer: {auditPolicy: {rules: [{level: Metadata}, {verbs: [get]}, {level: All}, {level: None, omitStages: [Never]}]}}",
+    ),
     hazards: [
       "AUDIT_POLICY_INVALID v1alpha1 cluster.apiServer.auditPolicy.rules[1].level",
       "AUDIT_POLICY_INVALID v1alpha1 cluster.apiServer.auditPolicy.rules[2].level",

@@ -100,7 +100,8 @@ function kubeletLabelArguments(input: HazardInput): readonly HazardFinding[] {
   ];
   return places.flatMap(([document, path, members]) => {
     const value = at(members, "node-labels");
-    const texts = typeof value === "string" ? [value] : listAt(members, "node-labels").map((item) => (typeof item === "string" ? item : ""));
+    const texts =
+      typeof value === "string" ? [value] : listAt(members, "node-labels").map((item) => (typeof item === "string" ? item : ""));
     const refused = texts
       .flatMap((text) => text.split(","))
       .map((pair) => (pair.split("=")[0] ?? "").trim())
