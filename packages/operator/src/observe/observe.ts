@@ -12,6 +12,7 @@ import { isMadeAnew, reportedLook } from "./reported-machines.ts";
 import { unlistedWorkers } from "./unlisted-workers.ts";
 import { poolContract } from "../spec/pool-contract.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import type { LookTarget } from "../looking/machine-watch.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
 import { checkWritten } from "../spec/check-written.ts";
 import { machinesOf } from "../spec/declared.ts";
@@ -100,11 +101,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         address: machine.address,
         role: machine.role,
         mayBeConfigured: mayHoldConfig(fact),
-        // Who can join an etcd that does not begin at the endpoint.
-        ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
-        ...(!mayHoldConfig(fact) && controlPlane.spec !== undefined && needsAddresses(machine, controlPlane.spec)
-          ? { needsAddresses: true }
-          : {}),
+        ...questionsFor(machine, { controlPlane, isAtMachine, isNew: !mayHoldConfig(fact) }),
       };
     });
   if (!isUnread && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
@@ -149,8 +146,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
             problems.filter(concernsCluster).map((one) => ({ ...one, field: `TalosWorker/${worker.metadata.name} ${one.field}` })),
           )),
     ],
-    ...(nodeNames.size === 0 ? {} : { sharedNodeNames: sharedNodeNameWords(nodeNames) }),
-    unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
+    ...soundnessOf(pools, nodeNames),
     inertFields: inertFieldsOf(controlPlane),
     record,
     bundle,
@@ -165,6 +161,29 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     isParentGoing: cached.isParentGoing,
     mayDisturb: ports.mayDisturb,
     ...ports.machineRules,
+  };
+}
+
+/** What a machine is asked beside what all are asked. */
+function questionsFor(
+  machine: DeclaredMachine,
+  { controlPlane: { spec }, isAtMachine, isNew }: Pick<Cached, "controlPlane"> & { readonly isAtMachine: boolean; readonly isNew: boolean },
+): Pick<LookTarget, "needsDiscovery" | "needsAddresses"> {
+  return {
+    // Who can join an etcd that does not begin at the endpoint.
+    ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
+    ...(isNew && spec !== undefined && needsAddresses(machine, spec) ? { needsAddresses: true } : {}),
+  };
+}
+
+/** Which pools have something wrong in them, and which machines would share the names of their Nodes. */
+function soundnessOf(
+  pools: ReturnType<typeof problemsOfPools>["pools"],
+  nodeNames: SharedNodeNames,
+): Pick<Observed, "unsoundPools" | "sharedNodeNames"> {
+  return {
+    ...(nodeNames.size === 0 ? {} : { sharedNodeNames: sharedNodeNameWords(nodeNames) }),
+    unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
   };
 }
 

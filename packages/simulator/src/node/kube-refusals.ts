@@ -49,8 +49,7 @@ function exemptTwice(plugins: readonly Tree[]): string | undefined {
 
 function authorizerTwice(authorizers: readonly Tree[]): string | undefined {
   for (const key of ["type", "name"]) {
-    const [index, value] =
-      firstRepeated(authorizers.map((one) => textOf(one[key])).map((one) => (one === "Webhook" ? "" : one))) ?? [];
+    const [index, value] = firstRepeated(authorizers.map((one) => textOf(one[key])).map((one) => (one === "Webhook" ? "" : one))) ?? [];
     if (index !== undefined) return `authorizers[${index}].${key}: Duplicate value: "${value ?? ""}"`;
   }
   return undefined;

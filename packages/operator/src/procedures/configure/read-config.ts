@@ -91,11 +91,7 @@ export async function readConfig(
   const { version } = question.input;
   const contract = question.contract ?? contractOfLive(version, question.input.controlPlane.version, live);
   const desired = renderMachineConfig({ ...question.input, readBy: undefined, contract, secrets });
-  const compare = (text: string): SendableConfig => {
-    const against = (wish: string): ConfigComparison =>
-      compareConfigs({ desired: wish, live: text, talosVersion: version, addresses: question.addresses });
-    return withoutBarredEncryption(against(desired), text, { version, compare: against });
-  };
+  const compare = (text: string): SendableConfig => sendableOf(question, desired, text);
   const { wanted, changes: differing, withheld } = compare(live);
   const runs = describeMachineConfig(live);
   const asks = desired === live ? runs : describeMachineConfig(desired);
@@ -146,6 +142,12 @@ function bootIdOf({ machine }: ConfigQuestion, shown: string): string {
   const bootId = reportedWord(shown.trim(), LONGEST_BOOT_ID);
   if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} reports no boot id`);
   return bootId;
+}
+
+/** What is left to send of a wanted configuration to a machine that has this text. */
+function sendableOf({ addresses, input: { version } }: ConfigQuestion, desired: string, live: string): SendableConfig {
+  const compare = (wish: string): ConfigComparison => compareConfigs({ desired: wish, live, talosVersion: version, addresses });
+  return withoutBarredEncryption(compare(desired), live, { version, compare });
 }
 
 /** What of the change is tried first, and what holds it back. */

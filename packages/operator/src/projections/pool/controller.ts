@@ -14,19 +14,17 @@ import { createStatusWriter } from "../../controllers/shared/status-writer.ts";
 import type { Telling } from "../../telling/telling.ts";
 import type { ConfigReferences } from "../../references/config-references.ts";
 import type { References } from "../../references/references.ts";
-import { saysConfigured } from "../../observe/reported-machines.ts";
 import { machinesOf } from "../../spec/declared.ts";
 import { addressKnowledge, referencesOf } from "../../spec/known-addresses.ts";
 import { inertFieldsOf } from "../../spec/inert-fields.ts";
-import { isNameTaken, sharedNameProblems, sharedNames, withTakenName } from "../../spec/machine-names.ts";
+import { isNameTaken, withTakenName } from "../../spec/machine-names.ts";
 import { addressesOf } from "../../spec/places.ts";
-import { sharedNodeNameProblems, sharedNodeNames } from "../../spec/node-names.ts";
-import type { NamedPool } from "../../spec/node-names.ts";
 import { workerProblems } from "../../spec/spec-problems.ts";
 import { dryRunCondition } from "../../planning/dry-run-condition.ts";
 import type { PoolComposition } from "../../procedures/compose/pool-composition.ts";
 import type { PoolState } from "../../report/pool-state.ts";
 import { decideWorker } from "./decide.ts";
+import { problemsOfNames } from "./shared-names.ts";
 import { heldStatus, waitingForImport } from "./waiting-status.ts";
 import type { Plan } from "../../model/decision.ts";
 
@@ -99,17 +97,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
         : workers.store.byIndex("controlPlane", `${key.namespace ?? ""}/${name}`).filter((other) => other.metadata.name !== key.name);
     const config = await options.configs.resolve(worker.spec?.configRef, key.namespace ?? "");
     const others = siblings.flatMap((other) => addressesOf(other));
-    const shared = sharedNames([...(controlPlane === undefined ? [] : [controlPlane]), worker, ...siblings]);
-    const named = await Promise.all([...(controlPlane === undefined ? [] : [controlPlane]), worker, ...siblings].map(namedPool));
-    const holds = (machine: string): boolean => {
-      const object = machines.store.get({ namespace: key.namespace, name: machine });
-      return object !== undefined && saysConfigured(object);
-    };
-    const problems = [
-      ...workerProblems(worker, controlPlane, others, options.hosts, config),
-      ...sharedNameProblems(worker, shared),
-      ...sharedNodeNameProblems(worker, sharedNodeNames(named, controlPlane), holds),
-    ];
+    const names = await problemsOfNames(worker, { controlPlane, siblings, configs: options.configs, machines: machines.store });
+    const problems = [...workerProblems(worker, controlPlane, others, options.hosts, config), ...names];
     const asker = { id: `worker ${keyText(key)}`, wake: () => controller.enqueue(key) };
     const book = await options.references.follow(asker, referencesOf(worker), key.namespace ?? "");
     const declared = machinesOf(worker, addressKnowledge({ controlPlane }, book, undefined, options.hosts)).map((machine) =>
@@ -140,12 +129,6 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
     // That another cluster's machine goes wakes nobody.
     return { requeueAfterMs: declared.some(isNameTaken) ? HELD_AGAIN_MS : wait };
   };
-
-  const namedPool = async (pool: TalosControlPlane | TalosWorker): Promise<NamedPool> => ({
-    pool,
-    config: await options.configs.resolve(pool.spec?.configRef, pool.metadata.namespace ?? ""),
-    contract: pool.status?.configContract,
-  });
 
   /** The TalosMachine of this name that refers to nothing of the pool's cluster. */
   const nameHolder = (machine: ObjectKey, cluster: string): TalosMachine | undefined => {

@@ -25,7 +25,7 @@ const kubeletDomains = ["kubelet.kubernetes.io", "node.kubernetes.io"] as const;
  *
  * @see kubernetes `plugin/pkg/admission/noderestriction`, `staging/src/k8s.io/kubelet/pkg/apis/well_known_labels.go`
  */
-export function isKubeletLabel(key: string): boolean {
+function isKubeletLabel(key: string): boolean {
   const domain = domainOf(key);
   if (isWithin(domain, "node-restriction.kubernetes.io")) return false;
   return !isOfKubernetes(domain) || isKnownToKubelets(key, domain);
