@@ -102,6 +102,11 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (changing.length > 0) return { reason: "Waiting", message: `Not changed yet: ${named(byReason(changing))}.` };
   const next = plans.filter(({ state }) => state.kind === "change" || state.kind === "staged");
   if (next.length > 0) return { reason: "RollingOut", message: `Next: ${named(next.map(({ machine }) => machine.declared.name))}.` };
+  const taken = plans.flatMap(({ machine, state }) =>
+    state.kind === "held" && state.isName ? [`${machine.declared.name}: ${state.why}`] : [],
+  );
+  if (taken.length > 0)
+    return { reason: "NotSent", message: `The changed settings are not sent. ${named(taken)}. Give each machine a host name of its own.` };
   const held = plans.flatMap(({ machine, state }) => (state.kind === "held" ? [`${machine.declared.name} (${state.why})`] : []));
   if (held.length > 0)
     return { reason: "Waiting", message: `Sent when no machine runs, or may go back to, a Talos that cannot read it: ${named(held)}.` };

@@ -104,7 +104,9 @@ function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: Ma
     if (isSame && (config.onDisk === "wanted" || (config.onDisk === "unknown" && staged === undefined)))
       return learned("The machine runs these settings already.");
     if (isSame) return { kind: "change", route: "rewrite", config };
-    const why = takenName(seen, machine, config) ?? (reader === undefined ? undefined : unreadWords(seen, facts, machine, reader));
+    const taken = takenName(seen, machine, config);
+    if (taken !== undefined) return { kind: "held", why: taken, isName: true };
+    const why = reader === undefined ? undefined : unreadWords(seen, facts, machine, reader);
     if (why !== undefined) return { kind: "held", why };
     const route = nextRoute(config);
     return route === "never" || route === "none" ? { kind: "never", config } : guarded(facts, settings, { kind: "change", route, config });
