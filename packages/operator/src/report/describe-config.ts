@@ -86,8 +86,8 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
         }),
       )}. Set the paths back, and the rest is sent; or reset the machine and let it join again.`,
     };
-  const withheld = withheldIn(seen, plans);
-  if (withheld !== undefined) return { reason: "NotSent", message: withheld };
+  const notSent = withheldIn(seen, plans) ?? takenNames(plans);
+  if (notSent !== undefined) return { reason: "NotSent", message: notSent };
   const waiting = plans.flatMap(({ machine, state }) => {
     const why = rollout.waiting.get(machine.declared.name);
     return why === undefined ? [] : [{ name: machine.declared.name, state, why }];
@@ -102,11 +102,6 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (changing.length > 0) return { reason: "Waiting", message: `Not changed yet: ${named(byReason(changing))}.` };
   const next = plans.filter(({ state }) => state.kind === "change" || state.kind === "staged");
   if (next.length > 0) return { reason: "RollingOut", message: `Next: ${named(next.map(({ machine }) => machine.declared.name))}.` };
-  const taken = plans.flatMap(({ machine, state }) =>
-    state.kind === "held" && state.isName ? [`${machine.declared.name}: ${state.why}`] : [],
-  );
-  if (taken.length > 0)
-    return { reason: "NotSent", message: `The changed settings are not sent. ${named(taken)}. Give each machine a host name of its own.` };
   const held = plans.flatMap(({ machine, state }) => (state.kind === "held" ? [`${machine.declared.name} (${state.why})`] : []));
   if (held.length > 0)
     return { reason: "Waiting", message: `Sent when no machine runs, or may go back to, a Talos that cannot read it: ${named(held)}.` };
@@ -135,6 +130,15 @@ const withheldWords = {
     "nothing would unlock the volume at the next boot. Add the new key first, and remove the old one in a second edit.",
   ],
 } as const;
+
+/** Settings that are not sent because the host name in them is another machine's. */
+function takenNames(plans: readonly ConfigPlan[]): string | undefined {
+  const taken = plans.flatMap(({ machine, state }) =>
+    state.kind === "held" && state.isName ? [`${machine.declared.name}: ${state.why}`] : [],
+  );
+  if (taken.length === 0) return undefined;
+  return `The changed settings are not sent. ${named(taken)}. Give each machine a host name of its own.`;
+}
 
 /** Encryption that is asked for and not sent, of the pool and volume that come first; `undefined` = none is. */
 export function withheldIn({ configs }: Observed, plans: readonly ConfigPlan[]): string | undefined {
