@@ -6,6 +6,8 @@ export { ConfigError, isConfigError } from "./config/errors.ts";
 export { canonicalMachineConfig } from "./config/canonical.ts";
 export { describeMachineConfig } from "./config/describe.ts";
 export { classifyConfigEffects } from "./config/effects/classify.ts";
+export { barredEncryption } from "./config/effects/encryption.ts";
+export type { BarredEncryption } from "./config/effects/encryption.ts";
 export { configWithoutChanges } from "./config/effects/without-changes.ts";
 export { validateMachineConfig } from "./config/validate/validate.ts";
 export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";

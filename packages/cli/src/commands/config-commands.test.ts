@@ -215,6 +215,24 @@ describe("one config from the command line", () => {
     );
   });
 
+  it("is valid with what Kubernetes refuses, and warned of", async () => {
+    const flags = ["-t", "controlplane", "-o", "-", "--talos-version", "v1.13.9", "--install-disk", "/dev/sda"];
+    const config = file("cp.yaml", (await run("config", "generate", "a", "https://192.0.2.1:6443", ...flags)).out);
+    const patch = JSON.stringify({
+      cluster: {
+        apiServer: { admissionControl: [{ name: "PodSecurity", configuration: { exemptions: { namespaces: ["kube-system"] } } }] },
+      },
+    });
+    const patched = file("patched.yaml", (await run("config", "patch", config, "-p", patch)).out);
+    const { error, err, out } = await run("config", "validate", "-c", patched, "-m", "metal");
+    assert.equal(error, undefined);
+    assert.match(out, /is valid for metal mode\n$/);
+    assert.match(
+      err,
+      /^WARNING: v1alpha1 cluster\.apiServer\.admissionControl\[0\]\.configuration\.exemptions\.namespaces\[1\]: kube-apiserver .* \(POD_SECURITY_EXEMPTION_TWICE\)\n$/m,
+    );
+  });
+
   it("is compared with another one, without its secrets", async () => {
     const old = file("old.yaml", worker);
     const next = file("new.yaml", worker.replace("/dev/sda", "/dev/sdb").replace("abcdef.", "ghijkl."));

@@ -20,8 +20,10 @@ export async function runConfigValidate(flags: FlagValues, { stdout, stderr }: C
   if (mode === undefined)
     throw new CliError(`unknown runtime mode: ${JSON.stringify(name)}`, "Use metal, cloud or container.", { exitCode: 2 });
   const { contract } = releaseDefaults(givenString(flags, "talos-version"));
-  const { warnings, report } = validateMachineConfig(text, { mode, strict: booleanFlag(flags, "strict"), contract });
+  const { warnings, report, hazards } = validateMachineConfig(text, { mode, strict: booleanFlag(flags, "strict"), contract });
   for (const warning of warnings) stderr.write(`WARNING: ${warning}\n`);
+  for (const { code, document, path: place, message } of hazards)
+    stderr.write(`WARNING: ${document}${place === "" ? "" : ` ${place}`}: ${message} (${code})\n`);
   if (report !== undefined) {
     stderr.write(`${report}\n`);
     throw new CliError(`${path} is not valid for ${name} mode`, "Correct the fields that are named above.");

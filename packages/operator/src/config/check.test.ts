@@ -127,3 +127,27 @@ describe("a quota of etcd", () => {
       assert.equal(check("v1.13.9", { configPatches: [patch] }).kind, "fine");
     });
 });
+
+describe("what the words of Talos do not say is said beside them", () => {
+  const advised = (patch: Readonly<Record<string, unknown>>): string => {
+    const found = check("v1.13.9", { configPatches: [patch] });
+    assert.ok(found.kind === "trouble", "it would be sent");
+    return `${found.words}. ${found.advice ?? ""}.`;
+  };
+  const hostname = { apiVersion: "v1alpha1", kind: "HostnameConfig", hostname: "cp-01" };
+  test("a host name without a word on auto", () =>
+    assert.equal(
+      advised(hostname),
+      `configPatches[0]: HostnameConfig: 'auto' and 'hostname' cannot be set at the same time. Write auto: "off" beside hostname: the generated config has auto: stable.`,
+    ));
+  test("a bare off that YAML turned into false", () =>
+    assert.equal(
+      advised({ ...hostname, auto: false }),
+      `configPatches[0]: INVALID_VALUE: auto: "false" is not one of off, talos-addr, stable. Write auto: "off" in quotes: the Kubernetes API turned a bare off into false.`,
+    ));
+  test("with that line it is taken", () => assert.equal(check("v1.13.9", { configPatches: [{ ...hostname, auto: "off" }] }).kind, "fine"));
+  test("other refusals keep their own words", () => {
+    const found = check("v1.13.9", { configPatches: [{ ...hostname, auto: true }] });
+    assert.ok(found.kind === "trouble" && found.advice === undefined);
+  });
+});

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { compareContracts, contractFor, describeMachineConfig, isConfigError, validateMachineConfig } from "@talos-operator/talos";
 import type { ConfigError } from "@talos-operator/talos";
+import { adviceFor } from "./advice.ts";
 import { etcdArgumentTrouble } from "./etcd-arguments.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { contractOf, renderMachineConfig } from "./render.ts";
@@ -12,9 +13,9 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 
 /** What rendering without keys finds out. */
 export type ConfigCheck =
-  /** In words that name entry, document and path. */
-  | { readonly kind: "trouble"; readonly words: string; readonly entry?: TroubledEntry }
-  /** The networks, the installer, the discovery and the network plugin that the configuration ends up with, patches included. */
+  /** In words that name entry, document and path; with what to write, where the words do not say it. */
+  | { readonly kind: "trouble"; readonly words: string; readonly entry?: TroubledEntry; readonly advice?: string }
+  /** The networks, the installer, the discovery, the network plugin and the name that the configuration ends up with, patches included. */
   | {
       readonly kind: "fine";
       readonly podSubnets: readonly string[];
@@ -24,6 +25,8 @@ export type ConfigCheck =
       readonly usesDiscovery: boolean;
       /** False: `cni: none`. Somebody installs a network plugin once there is a cluster. */
       readonly bringsNetwork: boolean;
+      /** Name of its Node, where the configuration fixes one. */
+      readonly nodeName: string | undefined;
     };
 
 /** The entry that the trouble begins with, and the words without its name. */
@@ -32,6 +35,8 @@ export interface TroubledEntry {
   readonly index: number;
   readonly words: string;
 }
+
+type Trouble = Extract<ConfigCheck, { readonly kind: "trouble" }>;
 
 /** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
 const MAX_KEPT = 5_000;
@@ -59,14 +64,20 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   if (JSON.stringify([configPatches, additionalConfig]).length > MAX_PATCH_CHARACTERS)
     return { kind: "trouble", words: "patches and documents together are larger than 1 MiB. Make them smaller" };
   const check = checkOnce(input);
-  return check.kind === "fine" ? check : (firstTrouble(input, check.words) ?? check);
+  if (check.kind === "fine") return check;
+  const found = firstTrouble(input, check.words) ?? check;
+  const advice = adviceFor(found.words);
+  if (advice === undefined) return found;
+  const plain = (words: string): string => words.replace(/\. Give a value in the form that the field asks for\.?$/, "");
+  const entry = found.entry === undefined ? {} : { entry: { ...found.entry, words: plain(found.entry.words) } };
+  return { ...found, words: plain(found.words), ...entry, advice };
 }
 
 /** Entries that are tried one by one; whoever writes more finds it by halves. */
 const MAX_TRIED = 64;
 
 /** The trouble with the entry of `configPatches` or `additionalConfig` that it begins with; `undefined` = it is none of them, or nobody can say. */
-function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): ConfigCheck | undefined {
+function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): Trouble | undefined {
   const { configPatches = [], additionalConfig = [] } = input.machineSpec;
   if (configPatches.length + additionalConfig.length > MAX_TRIED) return undefined;
   const upTo = (patches: number, documents: number): ConfigCheck => {
@@ -108,12 +119,12 @@ function checkOnce(input: Omit<RenderInput, "secrets">): ConfigCheck {
     const text = renderMachineConfig({ ...input, secrets: noSecrets });
     const refusal = isOnlyGenerated(input) ? undefined : refusalOf(text, input);
     if (refusal !== undefined) return { kind: "trouble", words: refusal };
-    const { podSubnets, serviceSubnets, install, discovery, bringsNetwork, etcdArguments } = describeMachineConfig(text);
+    const { podSubnets, serviceSubnets, install, discovery, bringsNetwork, nodeName, etcdArguments } = describeMachineConfig(text);
     const etcd = etcdArgumentTrouble(etcdArguments);
     if (etcd !== undefined) return { kind: "trouble", words: etcd };
     if (hasDiskSelector(input.machineSpec) || (install.disk !== undefined && install.disk !== input.installDisk))
       return { kind: "trouble", words: "a patch chooses the install disk where nobody can look at it first. Name the disk in installDisk" };
-    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery, bringsNetwork };
+    return { kind: "fine", podSubnets, serviceSubnets, installImage: install.image, usesDiscovery: discovery, bringsNetwork, nodeName };
   } catch (thrown) {
     if (isConfigError(thrown)) return { kind: "trouble", words: wordsFor(thrown) };
     if (thrown instanceof Error && thrown.name === "ConfigRefusal") return { kind: "trouble", words: thrown.message };

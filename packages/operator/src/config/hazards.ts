@@ -17,6 +17,8 @@ export interface HazardPlace {
   readonly version: string;
   /** The machine's address. Whether a subnet that a firewall lets in holds this operator only the network knows: that it never can, by its family, is certain. */
   readonly reachedAt: string;
+  /** All that it has, where somebody asked; absent = not known. */
+  readonly addresses?: readonly string[];
 }
 
 /** What the checks for machine configs are asked with. */
@@ -25,15 +27,26 @@ export function modeOf(platform: string | undefined): RuntimeMode {
 }
 
 /** The hazards that hold back the first configuration of a machine: one that installs with it keeps it, and can only be wiped at its console. */
-export function firstHazards(input: Omit<RenderInput, "secrets">, reachedAt: string): readonly Hazard[] {
+export function firstHazards(
+  input: Omit<RenderInput, "secrets">,
+  { reachedAt, addresses }: Pick<HazardPlace, "reachedAt" | "addresses">,
+): readonly Hazard[] {
   // Machines of a pool share the answer: of the address its family alone counts.
   const { addresses: _addresses, ...shared } = input;
-  const key = hash("sha256", JSON.stringify([shared, reachedAt.includes(":")]), "base64");
+  const key = hash("sha256", JSON.stringify([shared, reachedAt.includes(":"), addresses]), "base64");
   const known = kept.get(key);
   if (known !== undefined) return known;
   const [oldest] = kept.keys();
   if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-  const found = readable(() => holding(renderMachineConfig({ ...input, secrets: noSecrets }), { ...input, reachedAt }));
+  const { platform, version } = input;
+  const found = readable(() =>
+    holding(renderMachineConfig({ ...input, secrets: noSecrets }), {
+      platform,
+      version,
+      reachedAt,
+      ...(addresses === undefined ? {} : { addresses }),
+    }),
+  );
   kept.set(key, found);
   return found;
 }
@@ -46,8 +59,8 @@ export function newHazards(wanted: string, live: string, place: HazardPlace): re
   return found.filter((hazard) => !stands.has(wordOf(hazard)));
 }
 
-function holding(text: string, { platform, version, reachedAt }: HazardPlace): readonly Hazard[] {
-  const { hazards } = validateMachineConfig(text, { mode: modeOf(platform), contract: contractFor(version), reachedAt });
+function holding(text: string, { platform, version, reachedAt, addresses }: HazardPlace): readonly Hazard[] {
+  const { hazards } = validateMachineConfig(text, { mode: modeOf(platform), contract: contractFor(version), reachedAt, addresses });
   return hazards.filter(({ holdsBack }) => holdsBack);
 }
 

@@ -33,6 +33,8 @@ import { asMade, fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { foresee } from "../planning/foresee.ts";
 import { asksAnotherTalos } from "../planning/upgrade-plan.ts";
 import { withNotReported } from "./what-if-not-reported.ts";
+import { firstHazardFindings } from "./first-hazards.ts";
+import { sharedNodeNameProblems, sharedNodeNames } from "../spec/node-names.ts";
 import { controlPlaneProblems, workerProblems } from "../spec/spec-problems.ts";
 import { withStoredSnapshots } from "./what-if-snapshots.ts";
 import { changesBetween } from "../config/changes-between.ts";
@@ -115,10 +117,16 @@ function problemsOf({
     ...controlPlaneProblems(controlPlane, [], hosts, undefined, contractOf(controlPlane)),
     ...fixedPropertyProblems(controlPlane, facts),
   ];
+  const named = [controlPlane, ...workers].map((pool) => ({ pool, config: undefined, contract: contractOf(pool) }));
+  const nodeNames = sharedNodeNames(named, controlPlane);
+  const namesOf = (pool: TalosControlPlane | TalosWorker): readonly Finding[] => sharedNodeNameProblems(pool, nodeNames, () => true);
+  const hazardsIn = (pool: TalosControlPlane | TalosWorker): readonly Finding[] => firstHazardFindings(pool, controlPlane, facts);
+  ofControlPlane.push(...namesOf(controlPlane), ...hazardsIn(controlPlane));
   return [
     ...(cluster?.spec?.controlPlane === undefined ? ofControlPlane : findingsAt(ofControlPlane, "spec.controlPlane")),
     ...workers.flatMap((worker) => {
-      const found = workerProblems(worker, controlPlane, [], hosts, undefined, contractOf(worker));
+      const found = [...workerProblems(worker, controlPlane, [], hosts, undefined, contractOf(worker)), ...namesOf(worker)];
+      found.push(...hazardsIn(worker));
       const isInline = cluster?.spec?.worker !== undefined && worker.metadata.name === controlPlane.metadata.name;
       return isInline ? findingsAt(found, "spec.worker") : found;
     }),
@@ -418,7 +426,7 @@ function configsOf(
       const between = changesBetween(input(old, madeBefore), input(declared, made), version);
       // A machine that is upgraded is one that was read.
       const isRead = asksAnotherTalos(machine);
-      if (between === undefined || (between.changes.length === 0 && !isRead)) return [];
+      if (between === undefined || (between.changes.length === 0 && between.withheld === undefined && !isRead)) return [];
       const activeHash = fact.appliedHash ?? "(as applied)";
       return [
         [

@@ -23,7 +23,7 @@ const NODE_NAME_FRESH_MS = 3_600_000;
 export class MachineConnections {
   readonly address: string;
   /** What a machine in maintenance mode is, apart from that it waits. */
-  readonly waiting = new Steady<Pick<InMaintenance, "version" | "platform" | "uuid" | "macs" | "disks">>();
+  readonly waiting = new Steady<Pick<InMaintenance, "version" | "platform" | "uuid" | "macs" | "disks" | "addresses">>();
   /** What a machine with a configuration runs. */
   readonly version = new Steady<SeenVersion>();
   /** UUID and hardware addresses of whoever presents this key. They do not change while it runs. */

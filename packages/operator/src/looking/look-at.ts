@@ -27,11 +27,12 @@ const SAME_BOOT_FRESH_MS = 600_000;
 const NOT_FRESH_MS = 0;
 
 /** What the record takes of a machine, in characters. */
-const LONGEST = { uuid: LONGEST_UUID, mac: 32, platform: 64, peerUrl: 300, nodeName: 253 } as const;
+const LONGEST = { uuid: LONGEST_UUID, mac: 32, platform: 64, peerUrl: 300, nodeName: 253, address: 45 } as const;
 
 /** etcd runs with seven members at most, and each has a handful of addresses. A list beyond this is none. */
 const MOST_MEMBERS = 64;
 const MOST_PEER_URLS = 16;
+const MOST_ADDRESSES = 64;
 /** Two kinds for each member. */
 const MOST_ALARMS = 2 * MOST_MEMBERS;
 
@@ -49,6 +50,8 @@ export interface LookQuestion {
   readonly needsEtcdData?: boolean;
   /** Asks whether discovery is on. Default false. */
   readonly needsDiscovery?: boolean;
+  /** Asks a machine in maintenance mode for its addresses. Default false. */
+  readonly needsAddresses?: boolean;
   readonly now: () => number;
   readonly signal?: AbortSignal;
 }
@@ -143,17 +146,28 @@ async function readMaintenance(client: TalosClient, question: LookQuestion): Pro
     return { kind: "silent", at: question.now(), since: question.now(), detail: "changes its mode" };
   }
   const waiting = await question.connections.waiting.take(spki, question.now, async () => {
-    const [version, hardware, disks] = await Promise.all([
+    const [version, hardware, disks, addresses] = await Promise.all([
       versionOf(client, options),
       hardwareOf(client, options),
       seenDisks(client, options),
+      question.needsAddresses === true ? optional(addressesOf(client, options)) : undefined,
     ]);
-    return { ...version, ...hardware, disks };
+    return { ...version, ...hardware, disks, ...(addresses === undefined ? {} : { addresses }) };
   });
   // What it did not tell now it may tell the next time.
-  if (waiting.version === undefined || waiting.disks === undefined) question.connections.waiting.forget();
+  const isUntold = waiting.version === undefined || waiting.disks === undefined;
+  if (isUntold || (question.needsAddresses === true && waiting.addresses === undefined)) question.connections.waiting.forget();
   const look: InMaintenance = { kind: "maintenance", at: question.now(), since: question.now(), spki, ...waiting };
   return look;
+}
+
+/** Addresses that Kubernetes may use: those of the link or the machine alone are left out, as Talos leaves them out. */
+async function addressesOf(client: TalosClient, options: CallOptions): Promise<readonly string[]> {
+  const statuses = await client.resources.list(resourceKinds.addressStatus, options);
+  return statuses
+    .filter(({ spec }) => spec.scope === "global" || spec.scope === "site")
+    .flatMap(({ spec }) => reportedWord(spec.address.split("/")[0], LONGEST.address) ?? [])
+    .slice(0, MOST_ADDRESSES);
 }
 
 /** Version and platform; up to Talos 1.12 a stranger is refused the Version call and reads the resources. */

@@ -22,6 +22,8 @@ export interface LookTarget {
   readonly mayBeConfigured: boolean;
   /** It matters whether discovery is on. Default: it does not. */
   readonly needsDiscovery?: boolean;
+  /** It matters which addresses it has beside its own. Default: it does not. */
+  readonly needsAddresses?: boolean;
 }
 
 interface Watched {
@@ -74,7 +76,8 @@ export class MachineWatch {
     for (const target of targets) {
       const before = this.#watched.get(target.name);
       if (before !== undefined && before.target.address === target.address && before.target.role === target.role) {
-        if (before.target.needsDiscovery !== target.needsDiscovery) this.#watched.set(target.name, { ...before, target });
+        if (before.target.needsDiscovery !== target.needsDiscovery || before.target.needsAddresses !== target.needsAddresses)
+          this.#watched.set(target.name, { ...before, target });
         if (before.target.mayBeConfigured !== target.mayBeConfigured) {
           this.#watched.set(target.name, { ...before, target });
           // Of one that waits it is only written down that it may be configured: whoever sends that has it looked at afterwards.
@@ -239,6 +242,7 @@ export class MachineWatch {
             credentials: this.#credentials,
             mayBeConfigured: own.target.mayBeConfigured,
             needsDiscovery: own.target.needsDiscovery === true,
+            needsAddresses: own.target.needsAddresses === true,
             now: () => this.#ports.clock.now(),
           };
           const forwarded = await this.#lookThroughOthers(own, question);

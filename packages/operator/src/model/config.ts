@@ -49,6 +49,8 @@ export interface KnownConfig {
   readonly hazards?: readonly Hazard[];
   /** Host name in it, where the spec asks for another one; empty = Talos chooses one. Absent = it is the same. */
   readonly hostname?: Differing<string>;
+  /** Encryption of volumes that is asked for and left out of the wanted configuration; absent = none. */
+  readonly withheld?: readonly { readonly volume: string; readonly why: "added" | "removed" | "all-keys-changed" }[];
   /** Kubernetes that it names for all of its components; absent where it names several, or none. */
   readonly kubernetes?: string;
   /** What the spec asks for by now that only another installation, or an upgrade, would bring; absent where nothing does. */

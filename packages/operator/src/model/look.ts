@@ -53,6 +53,8 @@ export interface InMaintenance {
   readonly macs: readonly string[];
   /** `undefined` = the machine did not say. */
   readonly disks: readonly SeenDisk[] | undefined;
+  /** Addresses that others may reach it at, without prefix lengths; asked only where it matters. Absent = not asked or not told. */
+  readonly addresses?: readonly string[];
 }
 
 /** The machine runs a configuration of ours: it proved so with a certificate of the cluster's authority. */

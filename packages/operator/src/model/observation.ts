@@ -94,6 +94,8 @@ export interface Observed {
   readonly problems: readonly Finding[];
   /** Worker pools whose spec has something wrong in it: that a machine is not listed there is no wish to wipe it. */
   readonly unsoundPools?: readonly string[];
+  /** Machines whose Nodes would share a name with those of others, with the reason in words; absent = none. */
+  readonly sharedNodeNames?: ReadonlyMap<MachineName, string>;
   /** Fields that are set and have no effect; the cluster goes on. */
   readonly inertFields: readonly string[];
   readonly record: Seen<SeenRecord>;

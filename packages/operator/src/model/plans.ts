@@ -127,8 +127,8 @@ export type ConfigState =
   | { readonly kind: "learn"; readonly next: MachineFact; readonly why: string }
   /** The settings changed. */
   | { readonly kind: "change"; readonly route: ChangeRoute; readonly config: KnownConfig }
-  /** The settings changed, and hold what a Talos does not read that has to: they follow when the upgrade has ended. In words. */
-  | { readonly kind: "held"; readonly why: string }
+  /** The settings changed, and hold what a Talos does not read that has to: they follow when the upgrade has ended. Or, `isName`, another machine's name. In words. */
+  | { readonly kind: "held"; readonly why: string; readonly isName?: true }
   /** The settings changed, and hold a hazard that nobody accepted: they are sent when they are corrected, or when a person says so. */
   | { readonly kind: "hazard"; readonly config: KnownConfig; readonly hazards: readonly Hazard[] }
   /** The settings changed in a way that is never sent. */

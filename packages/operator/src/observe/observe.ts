@@ -12,19 +12,22 @@ import { isMadeAnew, reportedLook } from "./reported-machines.ts";
 import { unlistedWorkers } from "./unlisted-workers.ts";
 import { poolContract } from "../spec/pool-contract.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../record/facts.ts";
+import type { LookTarget } from "../looking/machine-watch.ts";
 import type { ClusterSession } from "../reconcilers/cluster-session.ts";
 import { checkWritten } from "../spec/check-written.ts";
 import { machinesOf } from "../spec/declared.ts";
-import { rotatingMachines, withHazards } from "../spec/first-config.ts";
+import { needsAddresses, rotatingMachines, withHazards } from "../spec/first-config.ts";
 import { fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { handMade } from "../spec/hand-made.ts";
 import { inertFieldsOf } from "../spec/inert-fields.ts";
 import { addressKnowledge, referencesOf } from "../spec/known-addresses.ts";
 import { hasItsName, sharedNameProblems, sharedNames, withTakenName } from "../spec/machine-names.ts";
 import { addressesElsewhere, addressesOf } from "../spec/places.ts";
+import { sharedNodeNameProblems, sharedNodeNames, sharedNodeNameWords } from "../spec/node-names.ts";
+import type { SharedNodeNames } from "../spec/node-names.ts";
 import { concernsCluster, controlPlaneProblems, handMadeProblems, workerProblems } from "../spec/spec-problems.ts";
 import type { Look } from "../model/look.ts";
-import type { ConfigBase, DeclaredMachine } from "../model/machine.ts";
+import type { ConfigBase, DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { Observed, Seen, SeenMachine, SeenRecord } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Cached, ObservePorts } from "./observe-ports.ts";
@@ -39,7 +42,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
   const record = isUnread ? ({ kind: "unknown", detail: "paused" } as const) : await readClusterRecord(key, session, ports);
   const seenRecord = record.kind === "present" ? record.value : undefined;
   const facts = seenRecord?.facts;
-  const { ownProblems, shared, pools } = problemsOfPools(cached, configs, facts, ports.hosts);
+  const { ownProblems, shared, pools, nodeNames } = problemsOfPools(cached, configs, facts, ports.hosts);
 
   const bundle = isUnread
     ? ({ kind: "unknown", detail: "paused" } as const)
@@ -98,8 +101,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
         address: machine.address,
         role: machine.role,
         mayBeConfigured: mayHoldConfig(fact),
-        // Who can join an etcd that does not begin at the endpoint.
-        ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
+        ...questionsFor(machine, { controlPlane, isAtMachine, isNew: !mayHoldConfig(fact) }),
       };
     });
   if (!isUnread && record.kind === "absent" && bundle.kind === "absent") session.watchInTurn(targets);
@@ -144,7 +146,7 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
             problems.filter(concernsCluster).map((one) => ({ ...one, field: `TalosWorker/${worker.metadata.name} ${one.field}` })),
           )),
     ],
-    unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
+    ...soundnessOf(pools, nodeNames),
     inertFields: inertFieldsOf(controlPlane),
     record,
     bundle,
@@ -159,6 +161,29 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
     isParentGoing: cached.isParentGoing,
     mayDisturb: ports.mayDisturb,
     ...ports.machineRules,
+  };
+}
+
+/** What a machine is asked beside what all are asked. */
+function questionsFor(
+  machine: DeclaredMachine,
+  { controlPlane: { spec }, isAtMachine, isNew }: Pick<Cached, "controlPlane"> & { readonly isAtMachine: boolean; readonly isNew: boolean },
+): Pick<LookTarget, "needsDiscovery" | "needsAddresses"> {
+  return {
+    // Who can join an etcd that does not begin at the endpoint.
+    ...(isAtMachine && machine.role === "controlplane" ? { needsDiscovery: true } : {}),
+    ...(isNew && spec !== undefined && needsAddresses(machine, spec) ? { needsAddresses: true } : {}),
+  };
+}
+
+/** Which pools have something wrong in them, and which machines would share the names of their Nodes. */
+function soundnessOf(
+  pools: ReturnType<typeof problemsOfPools>["pools"],
+  nodeNames: SharedNodeNames,
+): Pick<Observed, "unsoundPools" | "sharedNodeNames"> {
+  return {
+    ...(nodeNames.size === 0 ? {} : { sharedNodeNames: sharedNodeNameWords(nodeNames) }),
+    unsoundPools: pools.flatMap(({ worker, problems }) => (problems.length === 0 ? [] : [worker.metadata.name])),
   };
 }
 
@@ -215,6 +240,7 @@ function problemsOfPools(
 ): {
   readonly ownProblems: readonly Finding[];
   readonly shared: ReturnType<typeof sharedNames>;
+  readonly nodeNames: SharedNodeNames;
   readonly pools: readonly { readonly worker: TalosWorker; readonly problems: readonly Finding[] }[];
 } {
   const { controlPlane, workers } = cached;
@@ -223,14 +249,22 @@ function problemsOfPools(
   const configOf = ({ kind, metadata }: TalosControlPlane | TalosWorker): ResolvedConfig | undefined =>
     configs.get(`${kind}/${metadata.name}`);
   const shared = sharedNames([controlPlane, ...workers]);
+  const named = [controlPlane, ...workers].map((pool) => ({ pool, config: configOf(pool), contract: contractOf(pool) }));
+  const nodeNames = sharedNodeNames(named, controlPlane);
+  const holds = (name: MachineName): boolean => mayHoldConfig(machineFact(facts, name));
   return {
-    ownProblems: controlPlaneProblems(controlPlane, placesElsewhere(cached), hosts, configOf(controlPlane), contractOf(controlPlane)),
+    ownProblems: [
+      ...controlPlaneProblems(controlPlane, placesElsewhere(cached), hosts, configOf(controlPlane), contractOf(controlPlane)),
+      ...sharedNodeNameProblems(controlPlane, nodeNames, holds),
+    ],
     shared,
+    nodeNames,
     pools: workers.map((worker) => ({
       worker,
       problems: [
         ...workerProblems(worker, controlPlane, siblingAddresses(worker, cached), hosts, configOf(worker), contractOf(worker)),
         ...sharedNameProblems(worker, shared),
+        ...sharedNodeNameProblems(worker, nodeNames, holds),
       ],
     })),
   };

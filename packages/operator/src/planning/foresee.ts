@@ -3,7 +3,7 @@ import { sayPlan } from "@talos-operator/talos";
 import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../assess/machine-state.ts";
-import { hazardIn } from "../report/describe-config.ts";
+import { hazardIn, withheldIn } from "../report/describe-config.ts";
 import { schematicsKept } from "../report/schematics-kept.ts";
 import { upgradePending } from "../report/upgrade-state.ts";
 import { withoutHeld } from "../observe/pauses.ts";
@@ -45,7 +45,8 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   const stopped = upgrade?.kind === "stopped" ? upgrade : undefined;
   const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined, undefined, stopped);
   const hazard = isGoing ? undefined : hazardIn(configs);
-  const left = [hazard?.message, pending?.message, isGoing ? undefined : schematicsKept(seen.machines)]
+  const withheld = isGoing ? undefined : withheldIn(seen, configs);
+  const left = [hazard?.message, withheld, pending?.message, isGoing ? undefined : schematicsKept(seen.machines)]
     .filter((words) => words !== undefined)
     .join(" ");
   // Machines that a person holds up do not boot.

@@ -86,6 +86,8 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
         }),
       )}. Set the paths back, and the rest is sent; or reset the machine and let it join again.`,
     };
+  const notSent = withheldIn(seen, plans) ?? takenNames(plans);
+  if (notSent !== undefined) return { reason: "NotSent", message: notSent };
   const waiting = plans.flatMap(({ machine, state }) => {
     const why = rollout.waiting.get(machine.declared.name);
     return why === undefined ? [] : [{ name: machine.declared.name, state, why }];
@@ -118,6 +120,40 @@ function upToDate(seen: Observed, facts: ClusterFacts, plans: readonly ConfigPla
   if (rendered !== undefined) return installed === "" ? rendered : { ...rendered, message: `${rendered.message} ${installed}` };
   const message = "Every machine runs the settings that the spec asks for.";
   return installed === "" ? { reason: "UpToDate", message } : { reason: "InstalledOtherwise", message: `${message} ${installed}` };
+}
+
+const withheldWords = {
+  added: ["The encryption", "Talos encrypts no volume that has data, and the machine would fail at its next boot. Recreate the machine."],
+  removed: ["The end of the encryption", "Talos decrypts no volume, and the machine would fail at its next boot. Recreate the machine."],
+  "all-keys-changed": [
+    "The change of all keys",
+    "nothing would unlock the volume at the next boot. Add the new key first, and remove the old one in a second edit.",
+  ],
+} as const;
+
+/** Settings that are not sent because the host name in them is another machine's. */
+function takenNames(plans: readonly ConfigPlan[]): string | undefined {
+  const taken = plans.flatMap(({ machine, state }) =>
+    state.kind === "held" && state.isName ? [`${machine.declared.name}: ${state.why}`] : [],
+  );
+  if (taken.length === 0) return undefined;
+  return `The changed settings are not sent. ${named(taken)}. Give each machine a host name of its own.`;
+}
+
+/** Encryption that is asked for and not sent, of the pool and volume that come first; `undefined` = none is. */
+export function withheldIn({ configs }: Observed, plans: readonly ConfigPlan[]): string | undefined {
+  const found = plans.flatMap(({ machine: { declared }, settings }) => {
+    const config = configs?.get(declared.name);
+    const [first] = config?.kind === "known" && config.settings === settings ? (config.withheld ?? []) : [];
+    return first === undefined ? [] : [{ declared, ...first }];
+  });
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const { volume, why, declared } = first;
+  const alike = found.filter((one) => one.volume === volume && one.why === why && one.declared.owner.name === declared.owner.name);
+  const [what, reason] = withheldWords[why];
+  const pool = `${declared.owner.kind} ${declared.owner.name}`;
+  return `${what} of ${volume} of ${pool} is not sent (${listed(alike.map((one) => one.declared.name))}): ${reason} Other settings are sent.`;
 }
 
 /** Machines whose settings are held back by the same hazards as those of the first one. */

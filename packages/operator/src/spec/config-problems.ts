@@ -8,6 +8,9 @@ import { imageProblem } from "./image-problems.ts";
 import type { SpecOptions } from "./spec-options.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 
+/** A reference gives its address later; any will do to see whether a configuration can be made. */
+const ANY_ADDRESS = "192.0.2.1";
+
 /** Most further machines that a message names. */
 const MOST_FIELDS = 3;
 
@@ -29,19 +32,8 @@ export function configProblems(
   const checked = new Map<string, ConfigCheck>();
   const problems = machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
     const key = JSON.stringify([role, version, machineSpec]);
-    // A reference gives its address later; any will do to see whether a configuration can be made.
-    const address = given === "" ? "192.0.2.1" : given;
-    const endpoint = controlPlane.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`;
-    const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version, contract: readable(contract, version) };
-    const check =
-      checked.get(key) ??
-      checkConfig({
-        ...shared,
-        readBy: undefined,
-        platform: "metal",
-        installDisk: wantedDisk(machineSpec) ?? "/dev/sda",
-        addresses: [address],
-      });
+    const address = given === "" ? ANY_ADDRESS : given;
+    const check = checked.get(key) ?? checkOf({ role, version, machineSpec, address }, controlPlane, clusterName, contract);
     checked.set(key, check);
     if (check.kind === "trouble") return [troubled(check, field, pool)];
     const image = check.installImage === undefined ? undefined : imageProblem(check.installImage, installerRegistries);
@@ -62,14 +54,33 @@ export function configProblems(
 
 /** At the entry that a person wrote, where the trouble is in one: those of the pool come before those of the machine. */
 function troubled(check: Extract<ConfigCheck, { readonly kind: "trouble" }>, field: string, pool: MachineSpec | undefined): Finding {
-  const { entry, words } = check;
+  const { entry, words, advice } = check;
   const finding = { message: `no machine config can be made: ${entry?.words ?? words}`, reason: "InvalidConfig" } as const;
   if (entry === undefined)
-    return { ...finding, field, remedy: "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain" };
+    return { ...finding, field, remedy: advice ?? "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain" };
   const shared = pool?.[entry.list]?.length ?? 0;
   const place =
     entry.index < shared ? `spec.metalSpec.machineSpec.${entry.list}[${entry.index}]` : `${field}.${entry.list}[${entry.index - shared}]`;
-  return { ...finding, field: place, remedy: "Correct this entry" };
+  return { ...finding, field: place, remedy: advice ?? "Correct this entry" };
+}
+
+/** What rendering the config of one machine finds out. */
+export function checkOf(
+  { role, version, machineSpec, address: given }: Pick<DeclaredMachine, "role" | "version" | "machineSpec" | "address">,
+  controlPlane: TalosControlPlaneSpec,
+  clusterName: string,
+  contract: string | undefined,
+): ConfigCheck {
+  const address = given === "" ? ANY_ADDRESS : given;
+  const endpoint = controlPlane.endpoint ?? `https://${address.includes(":") ? `[${address}]` : address}:6443`;
+  const shared = { role, clusterName, endpoint, controlPlane, machineSpec, version, contract: readable(contract, version) };
+  return checkConfig({
+    ...shared,
+    readBy: undefined,
+    platform: "metal",
+    installDisk: wantedDisk(machineSpec) ?? "/dev/sda",
+    addresses: [address],
+  });
 }
 
 /** Whether a Talos reads what configurations are written for is a question of its way there, and no other contract is held against it. */

@@ -31,6 +31,7 @@ export function buildMachine(spec: MachineSpec, random: RandomSource): Machine {
     name,
     address: spec.address,
     prefixLength: spec.prefixLength ?? (spec.address.includes(":") ? 64 : 24),
+    ...(spec.moreAddresses === undefined ? {} : { moreAddresses: spec.moreAddresses }),
     talosVersion,
     platform,
     uuid: (spec.uuid ?? uuidFrom(`hardware|${digest}`)).toLowerCase(),

@@ -1,6 +1,7 @@
 import { classifyConfigEffects } from "@talos-operator/talos";
 import { configFactsOf } from "./config-facts.ts";
-import { activeFacts, nodenameOf } from "./identity.ts";
+import { lacksEphemeral } from "./boot.ts";
+import { activeFacts, apiServerRefusal, nodenameOf } from "./identity.ts";
 import type { MachineInput } from "./inputs.ts";
 import type { ConfigState } from "./machine.ts";
 import type { Run } from "./run.ts";
@@ -56,6 +57,12 @@ function restartServices(run: Run, from: string, to: string): void {
   if (from === to) return;
   const { machine } = run;
   leaveNode(run, nodenameOf({ ...machine, config: { ...machine.config, active: from } }));
+  restartApiServer(run);
+  // A volume that did not open is tried again with what is asked now.
+  if (run.machine.services["cri"]?.state === "Waiting" && !lacksEphemeral(run.machine) && !run.has("cri"))
+    return run.after("cri", run.timings.criMs);
+  if (configFactsOf(from).refusals.kubelet && run.machine.services["kubelet"]?.state === "Waiting")
+    return run.after("kubelet-restart", run.timings.kubeletMs);
   if (run.machine.services["kubelet"]?.state !== "Running") return;
   if (classifyConfigEffects(from, to, run.machine.hardware.talosVersion).services.includes("kubelet")) restartKubelet(run);
 }
@@ -77,6 +84,18 @@ function leaveNode(run: Run, before: string): void {
   for (const timer of ["node-register", "node-ready"] as const) run.cancel(timer);
   if (kubernetes.isNodeRegistered) run.output("node-lost");
   run.set({ kubernetes: { ...kubernetes, isNodeRegistered: false, isNodeReady: false } });
+}
+
+/** kube-apiserver starts anew with what changed: one that refuses it is away, and one that no longer does comes up. */
+function restartApiServer(run: Run): void {
+  const { kubernetes, services } = run.machine;
+  const isRefused = apiServerRefusal(run.machine) !== undefined;
+  if (isRefused && kubernetes.hasStaticPods) {
+    run.set({ kubernetes: { ...kubernetes, hasStaticPods: false } });
+    run.output("kubernetes-down");
+  }
+  if (!isRefused && !kubernetes.hasStaticPods && services["etcd"]?.isHealthy === true && !run.has("static-pods"))
+    run.after("static-pods", run.timings.staticPodsMs);
 }
 
 /** Stops the kubelet; it runs again after its time. */

@@ -1,5 +1,6 @@
 import { activeFacts, isControlPlane } from "./identity.ts";
 import { configFactsOf } from "./config-facts.ts";
+import { opens, type VolumeKeys } from "./disk-encryption.ts";
 import type { MachineInput } from "./inputs.ts";
 import { bootIdOf, emptyConfig } from "./machine.ts";
 import type { Machine } from "./machine.ts";
@@ -26,6 +27,9 @@ export function boot(run: Run): void {
   if (kernelArguments !== run.machine.kernelArguments) run.set({ kernelArguments });
   const text = config.persisted;
   const isComplete = text !== undefined && configFactsOf(text).isComplete;
+  if (isInstalled && isComplete && hardware.platform === "metal" && !openVolumes(run, configFactsOf(text).volumeKeys).STATE)
+    // Its configuration lies on a volume that does not open: it waits for ever, and answers nobody.
+    return run.stage("booting");
   run.set({
     config: {
       ...emptyConfig,
@@ -46,7 +50,23 @@ export function boot(run: Run): void {
   const staged = isComplete ? takeStaged(run) : undefined;
   if (staged !== undefined) return installStaged(run, staged);
   run.play(isComplete ? "boot-configured" : "boot-maintenance");
+  if (isComplete && lacksEphemeral(run.machine)) run.cancel("cri");
   run.output("issue-identity", isComplete ? "configured" : "maintenance");
+}
+
+/** Volumes are made at the first boot with a configuration, and unlocked at each later one; keys are brought to what is asked. Which of them opened. */
+function openVolumes(run: Run, asked: VolumeKeys): { readonly STATE: boolean; readonly EPHEMERAL: boolean } {
+  const made = run.machine.volumes ?? asked;
+  const STATE = opens(made.STATE, asked.STATE);
+  const EPHEMERAL = opens(made.EPHEMERAL, asked.EPHEMERAL);
+  run.set({ volumes: { STATE: STATE ? asked.STATE : made.STATE, EPHEMERAL: EPHEMERAL ? asked.EPHEMERAL : made.EPHEMERAL } });
+  return { STATE, EPHEMERAL };
+}
+
+/** EPHEMERAL does not open with the configuration in force: what needs it waits for ever. */
+export function lacksEphemeral({ volumes, config }: Machine): boolean {
+  if (volumes === undefined || config.active === undefined) return false;
+  return !opens(volumes.EPHEMERAL, configFactsOf(config.active).volumeKeys.EPHEMERAL);
 }
 
 /** Power, memory and connections are gone; disks stay. */

@@ -1,6 +1,8 @@
 import { describeMachineConfig } from "@talos-operator/talos";
 import type { KeyPair } from "@talos-operator/ports";
 import { loadAll } from "js-yaml";
+import { volumeKeysOf, type VolumeKeys } from "./disk-encryption.ts";
+import { kubeRefusalsOf, type KubeRefusals } from "./kube-refusals.ts";
 
 /** What a machine reads from its configuration; absent texts are empty. */
 export interface ConfigFacts {
@@ -47,6 +49,9 @@ export interface ConfigFacts {
   readonly rotatesServerCertificates: boolean;
   /** Its firewall lets nobody in at the port of the Talos API. */
   readonly blocksApi: boolean;
+  /** What components of Kubernetes refuse of it. */
+  readonly refusals: KubeRefusals;
+  readonly volumeKeys: VolumeKeys;
 }
 
 /** Texts whose facts are remembered: all machines of a large datacenter. The machines hold the texts themselves. */
@@ -105,6 +110,8 @@ function readFacts(text: string): ConfigFacts {
     machineToken: facts.machineToken ?? "",
     rotatesServerCertificates: facts.rotatesServerCertificates,
     blocksApi: facts.documents.includes("v1alpha1/NetworkDefaultActionConfig/") && blocksApi(text),
+    refusals: kubeRefusalsOf(text, facts.machineType !== "worker"),
+    volumeKeys: volumeKeysOf(text),
   };
 }
 

@@ -6,6 +6,8 @@ export interface Hardware {
   readonly address: string;
   /** Prefix length of the address. */
   readonly prefixLength: number;
+  /** Further addresses of the link, as router advertisements give them. It is reached at the first alone. Absent = none. */
+  readonly moreAddresses?: readonly string[];
   /** Talos that runs, or that starts at the next boot of a machine that is off: of boot media, and after an installation of the disk. `v1.13.9`. */
   readonly talosVersion: string;
   readonly platform: Platform;
@@ -54,6 +56,8 @@ export interface MachineSpec {
   readonly address: string;
   /** Default 24 (IPv4), 64 (IPv6). */
   readonly prefixLength?: number;
+  /** Default none. */
+  readonly moreAddresses?: readonly string[];
   /** Default `v1.13.9`. Behaviour follows the minor: up to 1.12, 1.13, from 1.14. */
   readonly talosVersion?: string;
   /** Default `metal`. */

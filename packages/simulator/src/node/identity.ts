@@ -98,6 +98,18 @@ export function hasEtcdAddress(machine: Machine): boolean {
   return ![...facts.podSubnets, ...facts.serviceSubnets].some((subnet) => contains(subnet, machine.hardware.address));
 }
 
+/** Why kube-apiserver ends as often as it is started here; `undefined` = it starts. Its first service network must be of the family of its address. */
+export function apiServerRefusal(machine: Machine): string | undefined {
+  const facts = activeFacts(machine);
+  if (facts === undefined) return undefined;
+  const { address, moreAddresses = [] } = machine.hardware;
+  const subnet = facts.serviceSubnets[0] ?? "";
+  const isOfFamily = (one: string): boolean => one.includes(":") === subnet.includes(":");
+  if (subnet !== "" && ![address, ...moreAddresses].some(isOfFamily))
+    return `service IP family "${subnet}" must match public address family "${address}"`;
+  return facts.refusals.apiServer;
+}
+
 /** The address lies in the CIDR; false across address families and for unreadable input. */
 function contains(cidr: string, address: string): boolean {
   const [network, bits] = cidr.split("/");

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { KeyPair } from "@talos-operator/ports";
+import type { VolumeKeys } from "./disk-encryption.ts";
 import type { Hardware } from "./hardware.ts";
 
 /**
@@ -47,6 +48,8 @@ export interface Machine {
   readonly kernelArguments?: readonly string[] | undefined;
   /** What is on the system disk; `undefined` before the installation, and in snapshots of earlier versions. */
   readonly system?: InstalledSystem | undefined;
+  /** How its system volumes are encrypted; absent = they are not made yet, or it has none. */
+  readonly volumes?: VolumeKeys | undefined;
   /** The installer that runs, or is about to. */
   readonly installer?: Installer | undefined;
   /** What the image that META names for the next boot will do. */

@@ -1,6 +1,9 @@
 import { loseState, startBoot } from "./boot.ts";
+import { configFactsOf } from "./config-facts.ts";
+import type { VolumeKeys } from "./disk-encryption.ts";
 import type { MachineInput } from "./inputs.ts";
 import { emptyConfig } from "./machine.ts";
+import type { Machine } from "./machine.ts";
 import type { Run } from "./run.ts";
 
 /** A member that etcd calls unhealthy asks again every ten seconds, for five minutes. */
@@ -64,6 +67,7 @@ export function finishWipe(run: Run): void {
     isInstalled: machine.hardware.platform === "container" || (after.isInstalled && !wipe.system),
     wipes: after.wipes + (wipe.state ? 1 : 0),
     config: wipe.state ? emptyConfig : after.config,
+    volumes: wipe.state ? undefined : wipe.ephemeral ? withNewEphemeral(after) : after.volumes,
     images: wipe.ephemeral ? [] : (after.images ?? []),
     etcd: wipe.ephemeral ? { data: undefined, isBootstrapRequested: false, isChecked: false } : after.etcd,
     kubernetes: {
@@ -73,6 +77,12 @@ export function finishWipe(run: Run): void {
     },
   });
   if (afterwards === "reboot") startBoot(run);
+}
+
+/** EPHEMERAL is made again as the configuration on the disk asks. */
+function withNewEphemeral({ volumes, config }: Machine): VolumeKeys | undefined {
+  if (volumes === undefined || config.persisted === undefined) return undefined;
+  return { ...volumes, EPHEMERAL: configFactsOf(config.persisted).volumeKeys.EPHEMERAL };
 }
 
 /** What only the old disk knew is gone. */
@@ -88,6 +98,7 @@ export function replaceDisk(run: Run): void {
     system: undefined,
     wipes: machine.wipes + 1,
     config: emptyConfig,
+    volumes: undefined,
     images: [],
     meta: {},
     etcd: { data: undefined, isBootstrapRequested: false, isChecked: false },

@@ -1,4 +1,4 @@
-import { activeFacts, hasEtcdAddress, isControlPlane } from "./identity.ts";
+import { activeFacts, apiServerRefusal, hasEtcdAddress, isControlPlane } from "./identity.ts";
 import type { MachineInput, MachineOutput } from "./inputs.ts";
 import type { Machine, TimerName } from "./machine.ts";
 import { applyConfig, endTry, restartKubelet, revertTry, setMeta } from "./apply-config.ts";
@@ -275,6 +275,7 @@ function fire(run: Run, name: TimerName): void {
       if (isControlPlane(run.machine)) run.output("trustd-up");
       return;
     case "kubelet":
+      if (refusesKubelet(run)) return;
       if (run.faultOf(machine.hardware.talosVersion, machine.schematic)?.boot === "never-healthy")
         return run.service(
           "kubelet",
@@ -284,6 +285,7 @@ function fire(run: Run, name: TimerName): void {
       run.play("kubelet");
       return run.output("kubelet-up");
     case "kubelet-restart":
+      if (refusesKubelet(run)) return;
       run.service("kubelet", "Starting", "Starting service");
       run.play("kubelet");
       return run.output("kubelet-up");
@@ -313,6 +315,8 @@ function fire(run: Run, name: TimerName): void {
     case "etcd-hung":
       return run.health("etcd", false, "context deadline exceeded");
     case "static-pods":
+      // It ends and is started again for ever, until another configuration comes.
+      if (apiServerRefusal(machine) !== undefined) return;
       run.set({ kubernetes: { ...machine.kubernetes, hasStaticPods: true } });
       return run.output("kubernetes-up");
     case "node-register":
@@ -325,6 +329,13 @@ function fire(run: Run, name: TimerName): void {
     case "firewall":
       return connect(run, isReachable(run.machine));
   }
+}
+
+/** A kubelet that ends by its arguments is started again for ever, until other ones come. */
+function refusesKubelet(run: Run): boolean {
+  if (activeFacts(run.machine)?.refusals.kubelet !== true) return false;
+  run.service("kubelet", "Waiting", 'Error running Containerd(kubelet), going to restart forever: task "kubelet" failed: exit code 1');
+  return true;
 }
 
 /** The cable is in, and the firewall of the configuration in force lets callers in. */

@@ -110,7 +110,7 @@ const base: Readonly<Record<string, Projection>> = {
   ],
   "NodeAddresses.net.talos.dev": ({ cell }) => nodeAddresses(cell),
   "AddressStatuses.net.talos.dev": ({ cell }) => {
-    const { address, prefixLength } = cell.state.hardware;
+    const { address, prefixLength, moreAddresses = [] } = cell.state.hardware;
     const status = (text: string, linkName: string, linkIndex: number, scope: string): Projected => ({
       id: `${linkName}/${text}`,
       owner: "network.AddressStatusController",
@@ -118,6 +118,7 @@ const base: Readonly<Record<string, Projection>> = {
     });
     return [
       status(`${address}/${prefixLength}`, "eth0", 2, "global"),
+      ...moreAddresses.map((more) => status(withLength(more), "eth0", 2, "global")),
       status("127.0.0.1/8", "lo", 1, "host"),
       status("::1/128", "lo", 1, "host"),
     ];
@@ -216,9 +217,13 @@ function discovered({ world, cell }: View): readonly Cell[] {
   });
 }
 
+function withLength(address: string): string {
+  return `${address}/${address.includes(":") ? 64 : 24}`;
+}
+
 function nodeAddresses(cell: Cell): readonly Projected[] {
-  const { address, prefixLength } = cell.state.hardware;
-  const own = `${address}/${prefixLength}`;
+  const { address, prefixLength, moreAddresses = [] } = cell.state.hardware;
+  const own = [`${address}/${prefixLength}`, ...moreAddresses.map(withLength)];
   const isConfigured = activeFacts(cell.state) !== undefined;
   const forKubernetes = isConfigured && !hasEtcdAddress(cell.state);
   const entry = (id: string, addresses: readonly string[]): Projected => ({
@@ -228,9 +233,9 @@ function nodeAddresses(cell: Cell): readonly Projected[] {
   });
   return [
     ...["accumulative", "current", "routed"].flatMap((id) => [
-      entry(id, [own]),
-      ...(isConfigured ? [entry(`${id}-no-k8s`, forKubernetes ? [] : [own]), entry(`${id}-only-k8s`, forKubernetes ? [own] : [])] : []),
+      entry(id, own),
+      ...(isConfigured ? [entry(`${id}-no-k8s`, forKubernetes ? [] : own), entry(`${id}-only-k8s`, forKubernetes ? own : [])] : []),
     ]),
-    entry("default", [own]),
+    entry("default", own.slice(0, 1)),
   ].toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -1,5 +1,7 @@
 import { activeFacts, isControlPlane, nodenameOf } from "../node/identity.ts";
+import { isForeignLabel } from "../node/kube-refusals.ts";
 import type { Machine } from "../node/machine.ts";
+import { isAtLeast } from "../node/version.ts";
 
 /** What the simulator itself reads of a Node; the rest is for whoever asks the API. */
 export interface NodeObject {
@@ -16,7 +18,9 @@ export function nodeObjectOf(machine: Machine, now: number): NodeObject & Record
   const facts = activeFacts(machine);
   const name = nodenameOf(machine);
   const isControl = isControlPlane(machine);
-  const taints = { ...facts?.nodeTaints };
+  const isRefused = !isControl && isRefusedToKubelets(machine);
+  const nodeLabels = isRefused ? {} : facts?.nodeLabels;
+  const taints: Record<string, string> = isRefused ? {} : { ...facts?.nodeTaints };
   if (isControl && facts?.allowsSchedulingOnControlPlane === false) taints["node-role.kubernetes.io/control-plane"] = "NoSchedule";
   return {
     apiVersion: "v1",
@@ -29,10 +33,10 @@ export function nodeObjectOf(machine: Machine, now: number): NodeObject & Record
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
-        ...facts?.nodeLabels,
+        ...nodeLabels,
         ...(isControl ? { "node-role.kubernetes.io/control-plane": "" } : {}),
       },
-      annotations: { "talos.dev/owned-labels": JSON.stringify(Object.keys(facts?.nodeLabels ?? {}).toSorted()) },
+      annotations: { "talos.dev/owned-labels": JSON.stringify(Object.keys(nodeLabels ?? {}).toSorted()) },
     },
     spec: {
       podCIDR: "",
@@ -40,6 +44,21 @@ export function nodeObjectOf(machine: Machine, now: number): NodeObject & Record
     },
     status: nodeStatusOf(machine, "False", now),
   };
+}
+
+/**
+ * A worker writes its labels and taints as its kubelet, in one request that NodeRestriction refuses as a whole. From Talos 1.14 on the kubelet registers with the
+ * taints, which is allowed.
+ *
+ * @see kubernetes `plugin/pkg/admission/noderestriction`; siderolabs/talos `internal/app/machined/pkg/controllers/k8s/node_apply.go`
+ */
+function isRefusedToKubelets(machine: Machine): boolean {
+  const { nodeLabels = {}, nodeTaints = {} } = activeFacts(machine) ?? {};
+  const hasLateTaints = Object.keys(nodeTaints).length > 0 && !isAtLeast(machine.hardware.talosVersion, "1.14");
+  return (
+    hasLateTaints ||
+    Object.keys(nodeLabels).some((label) => isForeignLabel(label) || /(^|\.)node-restriction\.kubernetes\.io\//.test(label))
+  );
 }
 
 /** Status with the Ready condition at `ready`. */

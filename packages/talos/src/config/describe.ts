@@ -52,6 +52,8 @@ export interface MachineConfigFacts {
   readonly aescbcEncryptionSecret: string | undefined;
   /** A fixed hostname. */
   readonly hostname: string | undefined;
+  /** Name of the Kubernetes Node that the config fixes: that of the kubelet, else of the host. */
+  readonly nodeName: string | undefined;
   /** Names and addresses for the certificate of the Talos API. */
   readonly certSans: readonly string[];
   readonly apiServerCertSans: readonly string[];
@@ -140,7 +142,8 @@ export function describeMachineConfig(text: string): MachineConfigFacts {
       textAt(documents.first("KubeServiceAccountConfig"), "issuer", "privateKey") ?? decoded(textAt(cluster, "serviceAccount", "key")),
     secretboxEncryptionSecret: encryption.secretbox ?? textAt(cluster, "secretboxEncryptionSecret"),
     aescbcEncryptionSecret: encryption.aescbc ?? textAt(cluster, "aescbcEncryptionSecret"),
-    hostname: textAt(documents.first("HostnameConfig"), "hostname") ?? textAt(machine, "network", "hostname"),
+    hostname: fixedHostname(documents, machine),
+    nodeName: fixedNodeName(documents, machine),
     certSans: textsAt(machine, "certSANs"),
     apiServerCertSans: firstFilled(textsAt(apiServer, "certExtraSANs"), textsAt(cluster, "apiServer", "certSANs")),
     install: {
@@ -165,6 +168,22 @@ export function describeMachineConfig(text: string): MachineConfigFacts {
       rotatesServerCertificates(kubelet, "config") || rotatesServerCertificates(nodeAt(machine, "kubelet"), "extraConfig"),
     documents: documents.identities,
   });
+}
+
+function fixedHostname(documents: Documents, machine: YamlNode | undefined): string | undefined {
+  return textAt(documents.first("HostnameConfig"), "hostname") ?? textAt(machine, "network", "hostname");
+}
+
+/** The kubelet registers the host name without its domain, unless it is asked for the whole. */
+function fixedNodeName(documents: Documents, machine: YamlNode | undefined): string | undefined {
+  const kubelet = documents.first("KubeletConfig");
+  const argument = ["extraArgs", "hostname-override"];
+  const override = [kubelet, nodeAt(machine, "kubelet")].flatMap((node) => textAt(node, ...argument) ?? textsAt(node, ...argument)).at(-1);
+  if (override !== undefined && override !== "") return override.toLowerCase();
+  const hostname = fixedHostname(documents, machine);
+  if (hostname === undefined || hostname === "") return undefined;
+  const isWhole = flagAt(documents.first("KubeNodeConfig"), "registerWithFQDN") ?? flagAt(machine, "kubelet", "registerWithFQDN") ?? false;
+  return (isWhole ? hostname : (hostname.split(".")[0] ?? hostname)).toLowerCase();
 }
 
 /** An argument beats the configuration, as for the kubelet itself. An argument given several times counts as its last. */

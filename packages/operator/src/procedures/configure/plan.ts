@@ -9,6 +9,7 @@ import { asMade } from "../../spec/fixed-properties.ts";
 import { metaSettings, metaState, wantedMeta } from "./meta-plan.ts";
 import { platformOf } from "./platform-of.ts";
 import { oldestReader, unreadBy } from "../../spec/unread.ts";
+import type { KnownConfig } from "../../model/config.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { ChangeRoute, ConfigPlan, ConfigState } from "../../model/plans.ts";
@@ -39,6 +40,7 @@ function metaStateOf(
   fact: MachineFact,
   { kind }: ConfigState,
 ): { readonly wanted: string; readonly state: ConfigState } | undefined {
+  if (declared.machineSpec.meta?.hostname !== undefined && seen.sharedNodeNames?.has(declared.name) === true) return undefined;
   const wanted = wantedMeta(declared, platformOf(look, fact));
   const config = seen.configs?.get(declared.name);
   const state =
@@ -102,6 +104,8 @@ function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: Ma
     if (isSame && (config.onDisk === "wanted" || (config.onDisk === "unknown" && staged === undefined)))
       return learned("The machine runs these settings already.");
     if (isSame) return { kind: "change", route: "rewrite", config };
+    const taken = takenName(seen, machine, config);
+    if (taken !== undefined) return { kind: "held", why: taken, isName: true };
     const why = reader === undefined ? undefined : unreadWords(seen, facts, machine, reader);
     if (why !== undefined) return { kind: "held", why };
     const route = nextRoute(config);
@@ -118,6 +122,12 @@ function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: Ma
 function guarded(facts: ClusterFacts, settings: string, state: Extract<ConfigState, { readonly kind: "change" | "staged" }>): ConfigState {
   const hazards = heldBack(facts, settings, state.config.hazards);
   return hazards.length === 0 ? state : { kind: "hazard", config: state.config, hazards };
+}
+
+/** Why a host name is not sent that another machine has, or is to have: two kubelets would write one Node in turns. */
+function takenName({ sharedNodeNames }: Observed, { declared }: SeenMachine, { changes }: KnownConfig): string | undefined {
+  const isAboutName = changes.some(({ document, path }) => /hostname/i.test(`${document} ${path}`));
+  return isAboutName ? sharedNodeNames?.get(declared.name) : undefined;
 }
 
 /** Why these settings wait for the end of an upgrade: one that failed would leave the machine with a configuration that it cannot read. */

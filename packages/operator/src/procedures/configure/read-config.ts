@@ -4,10 +4,13 @@ import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-ope
 import { isTalosError, META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, SystemInformationSpec, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../config/compare.ts";
+import type { ConfigComparison } from "../../config/compare.ts";
 import { firstPartOf } from "../../config/first-part.ts";
 import { newHazards } from "../../config/hazards.ts";
 import { hostnameInMeta } from "../../config/meta-network.ts";
 import { installDifference } from "../../config/install-difference.ts";
+import { withoutBarredEncryption } from "../../config/withheld.ts";
+import type { SendableConfig } from "../../config/withheld.ts";
 import { componentDifferences } from "../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
@@ -88,9 +91,8 @@ export async function readConfig(
   const { version } = question.input;
   const contract = question.contract ?? contractOfLive(version, question.input.controlPlane.version, live);
   const desired = renderMachineConfig({ ...question.input, readBy: undefined, contract, secrets });
-  const compare = (text: string): ReturnType<typeof compareConfigs> =>
-    compareConfigs({ desired, live: text, talosVersion: version, addresses: question.addresses });
-  const { wanted, changes: differing } = compare(live);
+  const compare = (text: string): SendableConfig => sendableOf(question, desired, text);
+  const { wanted, changes: differing, withheld } = compare(live);
   const runs = describeMachineConfig(live);
   const asks = desired === live ? runs : describeMachineConfig(desired);
   const isBootAsked = question.upgrades !== undefined || hasArguments(runs) || hasArguments(asks);
@@ -122,6 +124,7 @@ export async function readConfig(
       changes: changes.slice(0, MAX_CHANGES),
       ...guarded.seen,
       ...differingName(runs.hostname ?? hostnameInMeta(liveMeta), asks.hostname ?? hostnameInMeta(liveMeta)),
+      ...(withheld.length === 0 ? {} : { withheld }),
       ...(kubernetes === undefined ? {} : { kubernetes }),
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
@@ -139,6 +142,12 @@ function bootIdOf({ machine }: ConfigQuestion, shown: string): string {
   const bootId = reportedWord(shown.trim(), LONGEST_BOOT_ID);
   if (bootId === undefined) throw new EffectError("PRECONDITION_GONE", `${machine} reports no boot id`);
   return bootId;
+}
+
+/** What is left to send of a wanted configuration to a machine that has this text. */
+function sendableOf({ addresses, input: { version } }: ConfigQuestion, desired: string, live: string): SendableConfig {
+  const compare = (wish: string): ConfigComparison => compareConfigs({ desired: wish, live, talosVersion: version, addresses });
+  return withoutBarredEncryption(compare(desired), live, { version, compare });
 }
 
 /** What of the change is tried first, and what holds it back. */

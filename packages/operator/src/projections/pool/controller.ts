@@ -17,13 +17,14 @@ import type { References } from "../../references/references.ts";
 import { machinesOf } from "../../spec/declared.ts";
 import { addressKnowledge, referencesOf } from "../../spec/known-addresses.ts";
 import { inertFieldsOf } from "../../spec/inert-fields.ts";
-import { isNameTaken, sharedNameProblems, sharedNames, withTakenName } from "../../spec/machine-names.ts";
+import { isNameTaken, withTakenName } from "../../spec/machine-names.ts";
 import { addressesOf } from "../../spec/places.ts";
 import { workerProblems } from "../../spec/spec-problems.ts";
 import { dryRunCondition } from "../../planning/dry-run-condition.ts";
 import type { PoolComposition } from "../../procedures/compose/pool-composition.ts";
 import type { PoolState } from "../../report/pool-state.ts";
 import { decideWorker } from "./decide.ts";
+import { problemsOfNames } from "./shared-names.ts";
 import { heldStatus, waitingForImport } from "./waiting-status.ts";
 import type { Plan } from "../../model/decision.ts";
 
@@ -96,8 +97,8 @@ export function createWorkerController(options: WorkerControllerOptions): Contro
         : workers.store.byIndex("controlPlane", `${key.namespace ?? ""}/${name}`).filter((other) => other.metadata.name !== key.name);
     const config = await options.configs.resolve(worker.spec?.configRef, key.namespace ?? "");
     const others = siblings.flatMap((other) => addressesOf(other));
-    const shared = sharedNames([...(controlPlane === undefined ? [] : [controlPlane]), worker, ...siblings]);
-    const problems = [...workerProblems(worker, controlPlane, others, options.hosts, config), ...sharedNameProblems(worker, shared)];
+    const names = await problemsOfNames(worker, { controlPlane, siblings, configs: options.configs, machines: machines.store });
+    const problems = [...workerProblems(worker, controlPlane, others, options.hosts, config), ...names];
     const asker = { id: `worker ${keyText(key)}`, wake: () => controller.enqueue(key) };
     const book = await options.references.follow(asker, referencesOf(worker), key.namespace ?? "");
     const declared = machinesOf(worker, addressKnowledge({ controlPlane }, book, undefined, options.hosts)).map((machine) =>

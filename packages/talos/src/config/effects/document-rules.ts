@@ -21,7 +21,7 @@ const volume: readonly EffectRule[] = [
   rule("provisioning.maxSize", "reboot", "a volume grows when it is mounted, and never shrinks"),
   rule("filesystem", "destroys-data", stays),
   rule("encryption", "destroys-data", stays),
-  rule("encryption.keys", "reboot", "keys are replaced when the volume is unlocked", { removed: "destroys-data" }),
+  rule("encryption.keys", "reboot", "keys are added and removed when the volume is unlocked by one that stays"),
   rule("encryption.options", "reboot", "options are read when the volume is unlocked"),
   rule("encryption.allowDiscards", "reboot", "options are read when the volume is unlocked"),
   rule("mount", "reboot", "options are read when the volume is mounted"),

@@ -37,12 +37,12 @@ export const v1alpha1Rules: readonly EffectRule[] = [
   rule("machine.registries.config.*.auth", "reboot", "the container runtime reads credentials when it starts"),
   rule("machine.registries.config", "reboot", "the container runtime reads credentials when it starts"),
   rule("machine.systemDiskEncryption", "destroys-data", "a partition that exists keeps its encryption until it is wiped"),
-  rule("machine.systemDiskEncryption.state.keys", "reboot", "keys are replaced when the partition is unlocked", {
-    removed: "destroys-data",
-  }),
-  rule("machine.systemDiskEncryption.ephemeral.keys", "reboot", "keys are replaced when the partition is unlocked", {
-    removed: "destroys-data",
-  }),
+  rule("machine.systemDiskEncryption.state.keys", "reboot", "keys are added and removed when the partition is unlocked by one that stays"),
+  rule(
+    "machine.systemDiskEncryption.ephemeral.keys",
+    "reboot",
+    "keys are added and removed when the partition is unlocked by one that stays",
+  ),
   rule("machine.features.rbac", "live", "machines with a config enforce roles in any case"),
   rule("machine.features.stableHostname", "reboot", "the generated host name is chosen at boot"),
   rule("machine.features.kubernetesTalosAPIAccess", "live", "the service account of the Talos API comes or goes"),

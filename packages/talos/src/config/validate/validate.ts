@@ -19,6 +19,8 @@ export interface ValidateOptions {
   readonly contract?: Contract;
   /** The address at which the machine is reached, for hazards: a firewall that lets in only addresses of the other family shuts out whoever calls it there. */
   readonly reachedAt?: string;
+  /** Every address that the machine has, for hazards: services of a family that it has no address of keep kube-apiserver from starting. Default: not known. */
+  readonly addresses?: readonly string[] | undefined;
 }
 
 /** What a node would say of a config. */
@@ -39,7 +41,7 @@ export interface Validation {
  * @throws ConfigError when the config cannot be read at all
  * @see siderolabs/talos `pkg/machinery/config/container`, `pkg/machinery/config/types`
  */
-export function validateMachineConfig(text: string, { mode, strict = false, contract, reachedAt }: ValidateOptions): Validation {
+export function validateMachineConfig(text: string, { mode, strict = false, contract, reachedAt, addresses }: ValidateOptions): Validation {
   const rules: RuleSet = { mode, generation: generationOf(contract) };
   const all = loadConfig(text, rules.generation);
   const v1alpha1 = all.find(({ shape }) => shape.kind === "v1alpha1")?.members;
@@ -56,7 +58,7 @@ export function validateMachineConfig(text: string, { mode, strict = false, cont
     errors: [...ownErrors, ...others.errors].map(withoutKeys),
     warnings: [...(strict ? [] : own.warnings), ...others.warnings],
     report: reported.length === 0 ? undefined : listOf(reported),
-    hazards: hazardsOf({ mode, reachedAt, v1alpha1, documents }),
+    hazards: hazardsOf({ mode, reachedAt, addresses, registersWithTaints: rules.generation === "1.14", v1alpha1, documents }),
   };
 }
 

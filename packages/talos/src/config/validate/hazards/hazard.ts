@@ -1,6 +1,6 @@
 import type { ConfigDocument } from "../../document/load.ts";
 import type { ConfigMap } from "../../document/value.ts";
-import { mapAt } from "../access.ts";
+import { mapAt, textAt } from "../access.ts";
 import type { RuntimeMode } from "../rule-set.ts";
 
 /**
@@ -18,6 +18,14 @@ const holdsBack = {
   ENDPOINT_LOCAL: false,
   INSTALL_DISK_ABSENT: false,
   TALOS_API_BLOCKED: true,
+  SERVICE_FAMILY_ABSENT: true,
+  POD_SECURITY_EXEMPTION_TWICE: true,
+  AUTHORIZER_TWICE: true,
+  AUDIT_POLICY_INVALID: true,
+  SCHEDULER_PROFILE_TWICE: true,
+  NODE_LABEL_RESTRICTED: true,
+  NODE_TAINT_RESTRICTED: true,
+  KUBELET_LABEL_REFUSED: true,
 } as const satisfies Record<string, boolean>;
 
 /** What Talos takes and the user would rue. */
@@ -53,6 +61,10 @@ export interface HazardInput {
   readonly mode: RuntimeMode;
   /** Where the machine is reached; `undefined` = not known. */
   readonly reachedAt?: string | undefined;
+  /** Every address that the machine has by itself, without prefix lengths; `undefined` = not known. */
+  readonly addresses?: readonly string[] | undefined;
+  /** The kubelet of this Talos registers its Node with the taints of the config. */
+  readonly registersWithTaints: boolean;
   readonly v1alpha1: ConfigMap | undefined;
   /** All documents but v1alpha1. */
   readonly documents: readonly ConfigDocument[];
@@ -74,6 +86,12 @@ export function documentOf({ documents }: HazardInput, kind: string): ConfigMap 
 export function labelOf({ shape, members }: ConfigDocument): string {
   const name = members.get("name");
   return shape.isNamed && typeof name === "string" ? `${shape.kind}/${name}` : shape.kind;
+}
+
+/** True for the config of a control plane. */
+export function isControlPlane({ v1alpha1 }: HazardInput): boolean {
+  const type = textAt(v1alpha1, "machine", "type");
+  return type === "controlplane" || type === "init";
 }
 
 /** The section `cluster`. */

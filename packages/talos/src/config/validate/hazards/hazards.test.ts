@@ -7,12 +7,21 @@ import type { HazardCode } from "./hazards.ts";
 
 const machine = "machine: {type: worker, install: {disk: /dev/sda}}\n";
 const cluster = (members: string): string => `${machine}cluster: {${members}}\n`;
+const controlPlane = (members: string): string =>
+  `machine: {type: controlplane, install: {disk: /dev/sda}}\ncluster: {${endpoint}, ${members}}\n`;
+const worker = (members: string): string => `machine: {type: worker, install: {disk: /dev/sda}, ${members}}\ncluster: {${endpoint}}\n`;
+const podSecurity = (exemptions: string): string =>
+  controlPlane(
+    `apiServer: {admissionControl: [{name: PodSecurity, configuration: {kind: PodSecurityConfiguration, exemptions: {${exemptions}}}}]}`,
+  );
 const endpoint = "controlPlane: {endpoint: 'https://192.0.2.1:6443'}";
 
 interface Case {
   readonly name: string;
   readonly config: string;
   readonly mode?: RuntimeMode;
+  readonly contract?: string;
+  readonly addresses?: readonly string[];
   /** `code document path` of every hazard. */
   readonly hazards: readonly `${HazardCode} ${string}`[];
 }
@@ -107,15 +116,150 @@ const cases: readonly Case[] = [
     hazards: [],
   },
   {
+    name: "services of IPv6 first on a machine that has IPv4 alone",
+    config: controlPlane("network: {serviceSubnets: ['fd40:77:2::/112', 10.96.0.0/16]}"),
+    addresses: ["127.1.0.21"],
+    hazards: ["SERVICE_FAMILY_ABSENT v1alpha1 cluster.network.serviceSubnets[0]"],
+  },
+  {
+    name: "services of IPv4 by default on a machine that has IPv6 alone",
+    config: controlPlane(""),
+    addresses: ["2001:db8::1"],
+    hazards: ["SERVICE_FAMILY_ABSENT v1alpha1 cluster.network.serviceSubnets"],
+  },
+  {
+    name: "services of IPv6 first on a machine that has both, on one whose addresses nobody knows, and on a worker",
+    config: controlPlane("network: {serviceSubnets: ['fd40:77:2::/112', 10.96.0.0/16]}"),
+    addresses: ["127.1.0.21", "2001:db8::1"],
+    hazards: [],
+  },
+  {
+    name: "services of IPv6 first on a machine whose addresses nobody knows",
+    config: controlPlane("network: {serviceSubnets: ['fd40:77:2::/112']}"),
+    hazards: [],
+  },
+  {
+    name: "services of IPv6 first on a worker",
+    config: cluster(`${endpoint}, network: {serviceSubnets: ['fd40:77:2::/112']}`),
+    addresses: ["127.1.0.21"],
+    hazards: [],
+  },
+  {
+    name: "services of IPv6 first on a machine that gets such an address by its config",
+    config: `machine: {type: controlplane, install: {disk: /dev/sda}, network: {interfaces: [{addresses: ['2001:db8::1/64']}]}}\ncluster: {${endpoint}, network: {serviceSubnets: ['fd40:77:2::/112']}}\n`,
+    addresses: ["127.1.0.21"],
+    hazards: [],
+  },
+  {
+    name: "a namespace that is exempt twice",
+    config: podSecurity("namespaces: [kube-system, kube-system, rook-ceph]"),
+    hazards: ["POD_SECURITY_EXEMPTION_TWICE v1alpha1 cluster.apiServer.admissionControl[0].configuration.exemptions.namespaces[1]"],
+  },
+  {
+    name: "a user and a runtime class that are exempt twice",
+    config: podSecurity("usernames: [a, b, a], runtimeClasses: [gvisor, gvisor], namespaces: [a, b]"),
+    hazards: [
+      "POD_SECURITY_EXEMPTION_TWICE v1alpha1 cluster.apiServer.admissionControl[0].configuration.exemptions.usernames[2]",
+      "POD_SECURITY_EXEMPTION_TWICE v1alpha1 cluster.apiServer.admissionControl[0].configuration.exemptions.runtimeClasses[1]",
+    ],
+  },
+  {
+    name: "a namespace that is exempt twice in a document",
+    config: `${controlPlane("")}---\napiVersion: v1alpha1\nkind: KubeAdmissionControlConfig\nname: PodSecurity\nconfiguration: {exemptions: {namespaces: [a, a]}}\n`,
+    hazards: ["POD_SECURITY_EXEMPTION_TWICE KubeAdmissionControlConfig/PodSecurity configuration.exemptions.namespaces[1]"],
+  },
+  {
+    name: "the same list of another plugin",
+    config: controlPlane("apiServer: {admissionControl: [{name: Another, configuration: {exemptions: {namespaces: [a, a]}}}]}"),
+    hazards: [],
+  },
+  {
+    name: "an authorizer twice, and webhooks that may be several",
+    config: controlPlane(
+      "apiServer: {authorizationConfig: [{type: Webhook, name: a}, {type: Webhook, name: b}, {type: RBAC, name: rbac}, {type: RBAC, name: more}]}",
+    ),
+    hazards: ["AUTHORIZER_TWICE v1alpha1 cluster.apiServer.authorizationConfig[3].type"],
+  },
+  {
+    name: "a name of two authorizers",
+    config: controlPlane("apiServer: {authorizationConfig: [{type: Webhook, name: a}, {type: Webhook, name: a}]}"),
+    hazards: ["AUTHORIZER_TWICE v1alpha1 cluster.apiServer.authorizationConfig[1].name"],
+  },
+  {
+    name: "rules of audit that kube-apiserver does not know",
+    config: controlPlane(
+      "apiServer: {auditPolicy: {rules: [{level: Metadata}, {verbs: [get]}, {level: All}, {level: None, omitStages: [Never]}]}}",
+    ),
+    hazards: [
+      "AUDIT_POLICY_INVALID v1alpha1 cluster.apiServer.auditPolicy.rules[1].level",
+      "AUDIT_POLICY_INVALID v1alpha1 cluster.apiServer.auditPolicy.rules[2].level",
+      "AUDIT_POLICY_INVALID v1alpha1 cluster.apiServer.auditPolicy.rules[3].omitStages",
+    ],
+  },
+  {
+    name: "an audit policy without rules",
+    config: controlPlane("apiServer: {auditPolicy: {kind: Policy}}"),
+    hazards: ["AUDIT_POLICY_INVALID v1alpha1 cluster.apiServer.auditPolicy.rules"],
+  },
+  {
+    name: "two profiles of one scheduler",
+    config: controlPlane("scheduler: {config: {profiles: [{schedulerName: a}, {schedulerName: b}, {schedulerName: a}]}}"),
+    hazards: ["SCHEDULER_PROFILE_TWICE v1alpha1 cluster.scheduler.config.profiles[2].schedulerName"],
+  },
+  {
+    name: "labels that a worker may not set",
+    config: worker(
+      "nodeLabels: {node-role.kubernetes.io/worker: '', storage.example.org/disk: x, x.k8s.io/a: b, a.node-restriction.kubernetes.io/b: c}",
+    ),
+    hazards: [
+      'NODE_LABEL_RESTRICTED v1alpha1 machine.nodeLabels["node-role.kubernetes.io/worker"]',
+      'NODE_LABEL_RESTRICTED v1alpha1 machine.nodeLabels["x.k8s.io/a"]',
+      'NODE_LABEL_RESTRICTED v1alpha1 machine.nodeLabels["a.node-restriction.kubernetes.io/b"]',
+    ],
+  },
+  {
+    name: "labels that a worker may set",
+    config: worker(
+      "nodeLabels: {rack: a, example.org/rack: a, topology.kubernetes.io/zone: z, node.kubernetes.io/a: b, a.kubelet.kubernetes.io/b: c, notkubernetes.io/a: b}",
+    ),
+    hazards: [],
+  },
+  {
+    name: "any label on a control plane",
+    config: `machine: {type: controlplane, install: {disk: /dev/sda}, nodeLabels: {node-role.kubernetes.io/worker: ''}, nodeTaints: {a: 'b:NoSchedule'}}\ncluster: {${endpoint}}\n`,
+    hazards: [],
+  },
+  {
+    name: "a label of a document",
+    config: `${worker("")}---\napiVersion: v1alpha1\nkind: KubeNodeConfig\nlabels: {node-role.kubernetes.io/gpu: ''}\ntaints: {a: 'b:NoSchedule'}\n`,
+    hazards: ['NODE_LABEL_RESTRICTED KubeNodeConfig labels["node-role.kubernetes.io/gpu"]'],
+  },
+  {
+    name: "a taint of a worker before Talos 1.14",
+    config: worker("nodeTaints: {example.org/gpu: 'yes:NoSchedule'}"),
+    contract: "1.13",
+    hazards: ['NODE_TAINT_RESTRICTED v1alpha1 machine.nodeTaints["example.org/gpu"]'],
+  },
+  {
+    name: "labels that the kubelet does not start with",
+    config: worker("kubelet: {extraArgs: {node-labels: 'a=b,node-role.kubernetes.io/worker='}}"),
+    hazards: ['KUBELET_LABEL_REFUSED v1alpha1 machine.kubelet.extraArgs["node-labels"]'],
+  },
+  {
+    name: "labels that the kubelet starts with",
+    config: worker("kubelet: {extraArgs: {node-labels: 'a=b,node.kubernetes.io/worker=a'}}"),
+    hazards: [],
+  },
+  {
     name: "a document alone says nothing of the cluster",
     config: "apiVersion: v1alpha1\nkind: LinkConfig\nname: a\naddresses: [{address: 10.244.0.1/24}]\n",
     hazards: [],
   },
 ];
 
-for (const { name, config, mode = "metal", hazards } of cases) {
+for (const { name, config, mode = "metal", contract, addresses, hazards } of cases) {
   test(`hazards: ${name}`, () => {
-    const found = validateMachineConfig(config, { mode }).hazards;
+    const found = validateMachineConfig(config, { mode, addresses, ...(contract === undefined ? {} : { contract }) }).hazards;
     assert.deepEqual(
       found.map(({ code, document, path }) => `${code} ${document} ${path}`),
       hazards,

@@ -2,7 +2,7 @@ import { cidrContains, cidrsOverlap, tryParseAddress, tryParsePrefix } from "../
 import { textAt, textsAt } from "../access.ts";
 import { hostnameOf, parseUrl, portOf, type Url } from "../text/url.ts";
 import { machineAddresses } from "./addresses.ts";
-import { clusterOf, documentOf, type HazardFinding, type HazardInput, type Located } from "./hazard.ts";
+import { clusterOf, documentOf, isControlPlane, type HazardFinding, type HazardInput, type Located } from "./hazard.ts";
 
 /** What Talos gives pods and services when a config says nothing. */
 const defaults = { podSubnets: "10.244.0.0/16", serviceSubnets: "10.96.0.0/12" } as const;
@@ -46,6 +46,19 @@ function tooLarge({ document, path, text }: Located): HazardFinding[] {
   if (prefix.length >= shortest) return [];
   const message = `${text} holds more addresses than kube-apiserver takes for services, which then does not start; use a length of ${shortest} or more`;
   return [{ code: "SERVICE_SUBNET_TOO_LARGE", document, path, message }];
+}
+
+/** kube-apiserver starts only if the first network of services is of the family of the address that it is reached at. */
+export function familyHazards(input: HazardInput): readonly HazardFinding[] {
+  const [first] = subnets(input, "serviceSubnets");
+  const prefix = first === undefined ? undefined : tryParsePrefix(first.text);
+  if (first === undefined || prefix === undefined || input.addresses === undefined || !isControlPlane(input)) return [];
+  const { family } = prefix.address;
+  const all = [...input.addresses, ...machineAddresses(input).map(({ text }) => text)];
+  if (all.some((text) => tryParseAddress(text)?.family === family)) return [];
+  const { document, path } = first;
+  const message = `the machine has no IPv${family} address, so kube-apiserver does not start; put the other family first`;
+  return [{ code: "SERVICE_FAMILY_ABSENT", document, path, message }];
 }
 
 function overlaps(pods: readonly Located[], services: readonly Located[]): HazardFinding[] {
