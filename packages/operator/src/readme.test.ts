@@ -39,6 +39,7 @@ test("the example of the README runs, says how it is, and gives the lease back",
   assert.deepEqual(Object.keys(controllers).toSorted(), [
     "KubernetesCluster",
     "Machine",
+    "clusterrecord",
     "taloscluster",
     "taloscontrolplane",
     "talosmachine",

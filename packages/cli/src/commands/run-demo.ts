@@ -143,8 +143,8 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
 
 /** What the command line and the environment ask for. @throws CliError */
 function readAsked(flags: FlagValues, context: CommandContext) {
-  const compositions = readSettings(flags, process.env).values;
   const listen = readListen(flags, context);
+  const compositions = readSettings(flags, process.env).values;
   const brokenVersion = brokenVersionOf(givenString(flags, "broken-version"));
   const etcdTrouble = etcdTroubleOf(givenString(flags, "etcd-trouble"));
   // The example's cluster endpoint is behind the last machine.
