@@ -737,6 +737,23 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     },
   },
   {
+    name: "names the Node that control planes share, and calls none of them ready by it",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapDone: founded }),
+      looks: {
+        ...healthy,
+        "10.0.0.2": running(member(1, 3), { nodeName: "cp-x", sharesNode: ["demo-10.0.0.3"] }),
+        "10.0.0.3": running(member(2, 3), { nodeName: "cp-x", sharesNode: ["demo-10.0.0.2"] }),
+      },
+    },
+    want: {
+      rule: "waitOrSettle",
+      ready: "NodeShared",
+      says: /demo-10\.0\.0\.2.*Node cp-x is also reported by demo-10\.0\.0\.3/,
+      conditions: { NodesUnique: "NodeShared", NodesReady: "NodesNotReady" },
+    },
+  },
+  {
     name: "is ready while a worker is not",
     world: {
       workers: [worker(1)],

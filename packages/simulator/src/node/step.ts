@@ -432,6 +432,7 @@ export function etcdRuns(machine: Machine): boolean {
   return machine.power === "on" && machine.isConnected && machine.services["etcd"]?.state === "Running" && machine.etcd.data !== undefined;
 }
 
-function kubeletRuns(machine: Machine): boolean {
+/** The kubelet of this machine runs and reaches the network. */
+export function kubeletRuns(machine: Machine): boolean {
   return machine.power === "on" && machine.isConnected && machine.services["kubelet"]?.state === "Running";
 }

@@ -91,13 +91,13 @@ function withRequests({ api }: Pick<ReturnType<typeof fakeApi>, "api">): { reado
   };
 }
 
-async function cluster(workload: WorkloadApi): Promise<TestWorld> {
+async function cluster(workload: WorkloadApi, change: Parameters<TestWorld["apply"]>[2] = {}): Promise<TestWorld> {
   const world = await createTestWorld(
     [1, 2, 3, 4].map((n) => ({ address: `10.5.0.${n}` })),
     { workload },
   );
-  for (const n of [1, 2, 3]) await world.apply(`10.5.0.${n}`, "controlplane");
-  await world.apply("10.5.0.4", "worker");
+  for (const n of [1, 2, 3]) await world.apply(`10.5.0.${n}`, "controlplane", change);
+  await world.apply("10.5.0.4", "worker", change);
   await world.time.advance(10);
   await (await world.client("10.5.0.1", "os:admin")).bootstrap();
   await world.time.advance(100);
@@ -195,6 +195,23 @@ test("the Node of a silent machine turns Unknown after the grace period, and Rea
   await world.time.advance(1_000);
   assert.deepEqual([...new Set([...fake.nodes.values()].map(readiness))], ["True"]);
   assert.ok(name !== "");
+});
+
+test("a Node without a network plugin stays NotReady over a boot, and is NotReady again after it was Unknown", async () => {
+  const fake = fakeApi();
+  const world = await cluster(fake.api, { cni: { name: "none" } });
+  const told = (): (string | undefined)[] => [...new Set([...fake.nodes.values()].map(readiness))];
+  const worker = world.datacenter.machine("10.5.0.4");
+  assert.deepEqual(told(), ["False"]);
+  worker.powerCycle();
+  await world.time.advance(60_000);
+  assert.deepEqual(told(), ["False"], "its kubelet posts a status although it is not ready");
+  worker.powerOff();
+  await world.time.advance(45_000);
+  assert.deepEqual(told(), ["False", "Unknown"]);
+  worker.powerOn();
+  await world.time.advance(1_000);
+  assert.deepEqual(told(), ["False"]);
 });
 
 test("the Node of a machine that fell silent while the API was away turns Unknown when the API is back", async () => {

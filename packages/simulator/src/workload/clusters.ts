@@ -6,7 +6,7 @@ import type { EtcdContents } from "../etcd/database.ts";
 import type { EtcdCluster } from "../etcd/model.ts";
 import { activeFacts, nodenameOf, secretFingerprint } from "../node/identity.ts";
 import type { Machine } from "../node/machine.ts";
-import { etcdRuns, hasNetwork } from "../node/step.ts";
+import { etcdRuns, hasNetwork, kubeletRuns } from "../node/step.ts";
 import type { ConfigFacts } from "../node/config-facts.ts";
 import type { WorkloadApi, WorkloadCluster } from "./api.ts";
 import { grantBuiltinRights } from "./builtin-rights.ts";
@@ -71,7 +71,13 @@ export class WorkloadClusters {
   }
 
   kubeletUp(cell: Cell): void {
-    if (this.#entryFor(cell.state) !== undefined) cell.dispatch({ kind: "kubernetes-reachable" });
+    if (this.#entryFor(cell.state) !== undefined) this.#reach(cell);
+  }
+
+  #reach(cell: Cell): void {
+    cell.dispatch({ kind: "kubernetes-reachable" });
+    // Without a network plugin no other status follows, and a kubelet posts one all the same.
+    if (postsStatus(cell.state) && !hasNetwork(cell.state)) this.#writeReady(cell.state, "False");
   }
 
   registerNode(cell: Cell): void {
@@ -129,8 +135,7 @@ export class WorkloadClusters {
     const timer = this.#world.timers.schedule(this.#world.timings.nodeLostMs, () => {
       this.#graceTimers.delete(timer);
       // A machine that was wiped is up as well, and its kubelet is gone for good: one that was installed anew has another Node.
-      const isUp = cell.state.power === "on" && cell.state.isConnected && cell.state.kubernetes.isNodeReady;
-      const isBack = isUp && nodenameOf(cell.state) === nodenameOf(machine);
+      const isBack = postsStatus(cell.state) && nodenameOf(cell.state) === nodenameOf(machine);
       if (this.#world.isClosed || isBack) return;
       if (this.#entryFor(machine) === undefined) this.#unjudged.set(machine, cell);
       else this.#writeReady(machine, "Unknown");
@@ -182,7 +187,7 @@ export class WorkloadClusters {
     return this.#world.cells().some(({ state }) => state.etcd.data?.cluster === entry.key && activeFacts(state)?.bringsNetwork === true);
   }
 
-  #writeReady(machine: Machine, ready: "True" | "Unknown"): void {
+  #writeReady(machine: Machine, ready: "True" | "False" | "Unknown"): void {
     const entry = this.#entryFor(machine);
     if (entry === undefined || this.#api === undefined) return;
     this.#order(entry, (cluster) =>
@@ -226,7 +231,7 @@ export class WorkloadClusters {
       for (const cell of this.#world.cells()) {
         const facts = activeFacts(cell.state);
         if (facts?.clusterId === cluster.clusterId && secretFingerprint(facts.clusterSecret) === cluster.secretFingerprint) {
-          cell.dispatch({ kind: "kubernetes-reachable" });
+          this.#reach(cell);
         }
       }
     }
@@ -329,6 +334,11 @@ export class WorkloadClusters {
       }
     }
   }
+}
+
+/** Its kubelet says how its Node is, be it ready or not. */
+function postsStatus(machine: Machine): boolean {
+  return kubeletRuns(machine) && machine.kubernetes.isNodeRegistered;
 }
 
 /** What a machine that was restored while it was off will be after its next boot. */

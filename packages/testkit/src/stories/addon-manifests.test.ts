@@ -173,7 +173,7 @@ describe("a set of objects", () => {
       await apply(world, maps, { apiVersion: "v1", kind: "ConfigMap", metadata: key("set"), data: { "manifests.yaml": map("a") } });
       await settled(world, "web", ["a"]);
       await world.client.resource(maps).patch(key("set"), { type: "merge", value: { data: { "manifests.yaml": map("b") } } });
-      await settled(world, "web", ["b"], 20 * 60);
+      await settled(world, "web", ["b"], 25 * 60);
     }));
 
   test("is not touched by what stands at an address with another digest", () =>

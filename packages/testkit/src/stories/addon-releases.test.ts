@@ -430,7 +430,7 @@ describe("a release", () => {
       assert.deepEqual(helm.history(ENDPOINT, "web/web")[0]?.values, ["password: hunter2"]);
       assert.doesNotMatch(JSON.stringify(await read(world, "web")), /hunter2/);
       await world.client.resource(secretType).patch(key("extra"), { type: "merge", value: { data: secret("password: [hunter2").data } });
-      await until(world, "web", "ValuesRefused", 20 * 60);
+      await until(world, "web", "ValuesRefused", 25 * 60);
       assert.doesNotMatch(JSON.stringify(await read(world, "web")), /hunter2/);
     }));
 

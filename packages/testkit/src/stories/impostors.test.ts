@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TalosDialer } from "@talos-operator/ports";
-import { apply, assertQuiet, assertStoppedBy, configureForeign } from "./quiet.ts";
+import { apply, assertOnlyWorkersTrouble, assertQuiet, assertStoppedBy, configureForeign } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -27,9 +27,9 @@ async function recordOf(world: Story): Promise<unknown> {
 }
 
 describe("what answers in the place of a configured machine", () => {
-  for (const { role, address } of [
-    { role: "control plane", address: "10.5.0.2" },
-    { role: "worker", address: worker },
+  for (const { role, address, says } of [
+    { role: "control plane", address: "10.5.0.2", says: kinds.controlPlane },
+    { role: "worker", address: worker, says: kinds.worker },
   ]) {
     test(`IN57: presents a foreign certificate as ${role}: never a weaker connection, nothing sent, and well again when it is gone`, () =>
       tell({}, async (world) => {
@@ -45,7 +45,8 @@ describe("what answers in the place of a configured machine", () => {
           async () => (await world.condition(kinds.machine, "Ready", wanted.name))?.reason === wanted.reason,
           120,
         );
-        await assertStoppedBy(world, kinds.controlPlane, { ...wanted, name: "demo" });
+        await assertStoppedBy(world, says, { ...wanted, name: "demo" });
+        if (says === kinds.worker) await assertOnlyWorkersTrouble(world, wanted.reason);
         assert.equal(world.sent.length, sent);
         assert.deepEqual(await recordOf(world), record);
         world.reroute(address, undefined);
@@ -60,10 +61,11 @@ describe("what answers in the place of a configured machine", () => {
         const record = await recordOf(world);
         const sent = world.sent.length;
         world.reroute(address, stranger);
-        await assertStoppedBy(world, kinds.controlPlane, {
+        await assertStoppedBy(world, says, {
           reason: "MaintenanceUnexpected",
           says: /10\.5\.0\.\d.*approve-reprovision: [0-9a-f-]{36}/,
         });
+        if (says === kinds.worker) await assertOnlyWorkersTrouble(world, "MaintenanceUnexpected");
         assert.equal(world.sent.length, sent);
         assert.deepEqual(await recordOf(world), record);
         world.reroute(address, undefined);

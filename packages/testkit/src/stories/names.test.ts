@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TalosDialer } from "@talos-operator/ports";
-import { apply, assertStoppedBy } from "./quiet.ts";
+import { apply, assertOnlyWorkersTrouble, assertStoppedBy } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
 
@@ -97,8 +97,9 @@ describe("a machine that is given by its DNS name", () => {
       const sent = world.sent.length;
       names.set("worker.machines.example.com", ["10.5.0.1"]);
       // The certificate of the machine there does not hold the name.
-      await world.until("said", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "IdentityMismatch", 180);
+      await world.until("said", async () => (await world.condition(kinds.worker, "Ready"))?.reason === "IdentityMismatch", 180);
       await world.time.advance(60_000);
+      await assertOnlyWorkersTrouble(world, "IdentityMismatch");
       assert.equal(world.sent.length, sent);
       names.set("worker.machines.example.com", ["10.5.0.4"]);
       await world.untilReady();
@@ -120,7 +121,8 @@ describe("a machine that is given by its DNS name", () => {
 
 test("IN55: machines with IPv6 addresses become a cluster, in whatever spelling", () =>
   tell({ machines: [{ address: "fd00:5::1" }, { address: "fd00:5::4" }] }, async (world) => {
-    await apply(world, kinds.cluster, demoCluster(["fd00:5:0::0001"], ["FD00:5::4"]));
+    const networks = { podCIDR: ["fd00:10:244::/56"], serviceCIDR: ["fd00:10:96::/112"] };
+    await apply(world, kinds.cluster, demoCluster(["fd00:5:0::0001"], ["FD00:5::4"], networks));
     await world.start();
     await world.untilReady();
   }));

@@ -84,7 +84,7 @@ describe("clusters of one name in two namespaces", () => {
       const status = (await inNamespace(world, "controlPlane", "other"))?.status;
       const said = status?.conditions?.find(({ type }) => type === "SecretsLost");
       assert.equal(said?.reason, "BundleOfAnother");
-      assert.match(said.message, /keys of the cluster default\/demo.*Delete that Secret/);
+      assert.match(said.message, /keys of a cluster in another namespace.*Delete that Secret/);
       assert.deepEqual(world.sent.slice(sent), []);
       assert.ok(!JSON.stringify(status).includes(theirs.data?.["bundle"] ?? "?"));
       await assertQuiet(world);

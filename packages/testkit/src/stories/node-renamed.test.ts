@@ -8,7 +8,7 @@ import { demoTimings } from "@talos-operator/simulator";
 import { asPerson } from "./as-person.ts";
 import { inside, keepAvailable, podNames, runPod } from "./cluster-pods.ts";
 import type { NodeObject } from "./cluster-pods.ts";
-import { apply } from "./quiet.ts";
+import { apply, assertOnlyWorkersTrouble } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story, StoryOptions } from "./story.ts";
 
@@ -239,8 +239,11 @@ describe("two machines have one host name", () => {
         return [(await world.condition(kinds.worker, "Ready"))?.reason, status?.readyMachines];
       };
       await world.until("pool", async () => (await pool()).join(" ") === "NodeShared 0", 30);
-      assert.notEqual((await world.condition(kinds.cluster, "Ready"))?.status, "True");
-      assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "NodeShared");
+      const aboveReason = async (): Promise<unknown> => (await world.condition(kinds.cluster, "Ready"))?.reason;
+      await world.until("cluster", async () => (await aboveReason()) === "WorkersNotReady", 30);
+      await assertOnlyWorkersTrouble(world, "NodeShared");
+      for (const machine of ["demo-127.1.0.22", renamed])
+        assert.equal((await world.condition(kinds.machine, "Ready", machine))?.reason, "NodeShared", machine);
       await byHand(world, third, named(before));
       await world.untilReady(180);
       assert.equal(await unique(world), undefined);

@@ -198,16 +198,16 @@ describe("a pool of a control plane that is there", () => {
       const sent = world.sent.length;
       await edit(world, kinds.worker, pool(["10.5.0.2"], { of: "other" }));
       await world.until("the pool says so", async () => (await reasonOf(world)) === "ForeignCluster", 60);
-      await world.until("its cluster says so", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "Removing", 60);
-      assert.match(
-        (await world.condition(kinds.controlPlane, "Ready"))?.message ?? "",
-        /pool-10\.5\.0\.2 .*no wish to wipe it. Bring the pool back/,
-      );
+      const removing = async (): ReturnType<Story["condition"]> => world.condition(kinds.controlPlane, "Removing");
+      await world.until("its cluster says so", async () => (await removing())?.reason === "ConfirmationRequired", 60);
+      assert.match((await removing())?.message ?? "", /pool-10\.5\.0\.2 .*no wish to wipe it. Bring the pool back/);
+      assert.equal((await world.condition(kinds.controlPlane, "Stalled"))?.reason, "PersonNeeded");
       await world.time.advance(300_000);
       assert.deepEqual(await machines(world), before);
       await edit(world, kinds.worker, pool(["10.5.0.2"]));
       await world.until("Ready", () => isReady(world), 60);
-      await world.until("its cluster", async () => (await world.condition(kinds.controlPlane, "Ready"))?.status === "True", 60);
+      await world.until("its cluster", async () => (await removing()) === undefined, 60);
+      assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.status, "True");
       assert.deepEqual(world.sent.slice(sent), []);
     }));
 });

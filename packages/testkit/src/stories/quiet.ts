@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import type { Condition } from "@talos-operator/api";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import { generateMachineConfig, generateSecretsBundle } from "@talos-operator/talos";
 import { createTalosClient } from "@talos-operator/talos/client";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
+import { kinds } from "./story.ts";
 import type { Story } from "./story.ts";
 
 /** A pool tells its state, then the cluster above it tells the pool's: each status is put off by some seconds. */
@@ -43,6 +45,16 @@ export async function assertStoppedBy(
   assert.equal(ready?.reason, wanted.reason, ready?.message);
   assert.match(ready.message, wanted.says);
   await assertQuiet(world);
+}
+
+/** The worker's pool and the cluster above it are not Ready for the reason and say so in the same words; the control plane, which serves as before, is Ready. */
+export async function assertOnlyWorkersTrouble(world: Story, reason: string): Promise<void> {
+  const ready = async (type: ResourceType): Promise<Condition | undefined> => world.condition(type, "Ready");
+  const [pool, cluster, controlPlane] = await Promise.all([kinds.worker, kinds.cluster, kinds.controlPlane].map(ready));
+  assert.deepEqual([pool?.status, pool?.reason], ["False", reason], pool?.message);
+  assert.deepEqual([cluster?.status, cluster?.reason], ["False", "WorkersNotReady"], cluster?.message);
+  assert.ok(cluster?.message?.includes(pool?.message ?? "?"), `${cluster?.message} / ${pool?.message}`);
+  assert.deepEqual([controlPlane?.status, controlPlane?.reason], ["True", "AllReady"], controlPlane?.message);
 }
 
 /** Makes any object, without asking what type it has: stories apply what a person could write. */

@@ -69,7 +69,7 @@ describe("a configuration that Kubernetes refuses", () => {
       await world.start();
       await world.until("said", async () => (await ready(world, "controlPlane"))?.reason === "InvalidConfig", 60);
       const { message = "" } = (await ready(world, "controlPlane")) ?? {};
-      assert.match(message, /SERVICE_FAMILY_ABSENT.*no IPv6 address.*put the other family first/);
+      assert.match(message, /SERVICE_FAMILY_ABSENT.*no IPv6 address.*put an IPv4 network first/);
       assert.deepEqual(world.sent, []);
     }));
 

@@ -42,3 +42,15 @@ test("a pool of a control plane that is left alone says so where nothing was sai
   const held = heldStatus(known, told([]));
   assert.deepEqual([held.conditions, held.keepsOthers], [[], true]);
 });
+
+test("a pool that is left alone in the middle of its work is not under way, for people and tools alike, as often as it is looked at", () => {
+  const progress = { ...conditionFor("Progressing", "WaitingForMachines", "Waits.", 1), lastTransitionTime: rfc3339(0) };
+  const ready = { ...conditionFor("Ready", "WaitingForMachines", "Waits.", 1), lastTransitionTime: rfc3339(0) };
+  const reconciling = { ...conditionFor("Reconciling", "Progressing", "Waits.", 1), lastTransitionTime: rfc3339(0) };
+  const wants = { Progressing: "Blocked", Stalled: "Paused" };
+  const first = heldStatus({ ...worker(1), status: { observedGeneration: 1, conditions: [ready, progress, reconciling] } }, told([]));
+  assert.deepEqual(reasonsOf(first.conditions), wants);
+  const written = first.conditions.map((condition) => ({ ...condition, lastTransitionTime: rfc3339(0) }));
+  const again = heldStatus({ ...worker(1), status: { observedGeneration: 1, conditions: [ready, ...written] } }, told([]));
+  assert.deepEqual(reasonsOf(again.conditions), wants);
+});

@@ -57,7 +57,7 @@ export function familyHazards(input: HazardInput): readonly HazardFinding[] {
   const all = [...input.addresses, ...machineAddresses(input).map(({ text }) => text)];
   if (all.some((text) => tryParseAddress(text)?.family === family)) return [];
   const { document, path } = first;
-  const message = `the machine has no IPv${family} address, so kube-apiserver does not start; put the other family first`;
+  const message = `the machine has no IPv${family} address, so kube-apiserver does not start; put an IPv${family === 4 ? 6 : 4} network first`;
   return [{ code: "SERVICE_FAMILY_ABSENT", document, path, message }];
 }
 
