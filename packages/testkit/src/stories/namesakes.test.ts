@@ -85,6 +85,7 @@ describe("clusters of one name in two namespaces", () => {
       const said = status?.conditions?.find(({ type }) => type === "SecretsLost");
       assert.equal(said?.reason, "BundleOfAnother");
       assert.match(said.message, /keys of a cluster in another namespace.*Delete that Secret/);
+      assert.doesNotMatch(said.message, /default/);
       assert.deepEqual(world.sent.slice(sent), []);
       assert.ok(!JSON.stringify(status).includes(theirs.data?.["bundle"] ?? "?"));
       await assertQuiet(world);
