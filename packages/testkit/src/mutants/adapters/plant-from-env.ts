@@ -3,6 +3,7 @@ import { mutants } from "../index.ts";
 import { readIndependent } from "../independent/adapters/lists.ts";
 import { mutantOf } from "../independent/fault.ts";
 import { plantMutant } from "../plant.ts";
+import { endHangingTest } from "./end-hanging-test.ts";
 
 const name = process.env["TALOS_OPERATOR_MUTANT"];
 const found =
@@ -12,3 +13,4 @@ const found =
     .find((mutant) => mutant.name === name);
 if (found === undefined) throw new Error(`there is no mutant "${name ?? ""}"`);
 plantMutant(found);
+endHangingTest();
