@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import type { Delta, KubeObject } from "@talos-operator/kube-runtime";
 import { annotationsChanged, specOrMetadataChanged } from "./predicates.ts";
 
 const object = (annotations: Record<string, string>) => ({
@@ -9,7 +10,9 @@ const object = (annotations: Record<string, string>) => ({
   spec: {},
 });
 
-for (const [name, changed] of Object.entries({ annotationsChanged, specOrMetadataChanged })) {
+const predicates: Record<string, (delta: Delta<KubeObject>) => boolean> = { annotationsChanged, specOrMetadataChanged };
+
+for (const [name, changed] of Object.entries(predicates)) {
   test(`${name}: a pause that begins or ends wakes the controller`, () => {
     const paused = object({ "talos.alperen.cloud/reconcile-mode": "Disable" });
     assert.equal(changed({ type: "updated", previous: object({}), object: paused }), true);
