@@ -17,7 +17,7 @@ export interface AccessFiles {
 }
 
 /** Keeps files of the access Secrets of every cluster of the API, whoever made it. */
-export interface AccessKeeper {
+interface AccessKeeper {
   /** Writes what changed; the files of all clusters that have access Secrets. */
   write(): Promise<readonly AccessFiles[]>;
   /** As `write`, when it is time: the files of clusters that no call gave before. */
