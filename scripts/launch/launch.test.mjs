@@ -53,20 +53,24 @@ describe("the launcher", () => {
     assert.equal(existsSync(clone.file(".install-lock")), false);
   });
 
-  it("is what the command of the checkout runs, from any folder, through a link, and without development packages", { skip: process.platform === "win32" }, async () => {
-    using clone = createClone();
-    cpSync(new URL("talos-operator", root), clone.file("talos-operator"));
-    mkdirSync(clone.file("packages/cli/src"), { recursive: true });
-    cpSync(clone.file("told.mjs"), clone.file("packages/cli/src/main.ts"));
-    symlinkSync("talos-operator", clone.file("linked"));
-    const words = ["with space", "$HOME", "--help", ""];
-    const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
-    const { code, stdout, stderr } = await clone.run(words, { program: clone.file("linked"), cwd: tmpdir(), env });
-    assert.deepEqual([code, stdout], [0, `${JSON.stringify(words)}\n`], stderr);
-    assert.match(clone.npmCalls()[0], /\["ci","--omit=dev"/);
-    const again = await clone.run(["exit", "3"], { program: clone.file("talos-operator"), env });
-    assert.deepEqual([again.code, again.stderr, clone.npmCalls().length], [3, "", 1]);
-  });
+  it(
+    "is what the command of the checkout runs, from any folder, through a link, and without development packages",
+    { skip: process.platform === "win32" },
+    async () => {
+      using clone = createClone();
+      cpSync(new URL("talos-operator", root), clone.file("talos-operator"));
+      mkdirSync(clone.file("packages/cli/src"), { recursive: true });
+      cpSync(clone.file("told.mjs"), clone.file("packages/cli/src/main.ts"));
+      symlinkSync("talos-operator", clone.file("linked"));
+      const words = ["with space", "$HOME", "--help", ""];
+      const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+      const { code, stdout, stderr } = await clone.run(words, { program: clone.file("linked"), cwd: tmpdir(), env });
+      assert.deepEqual([code, stdout], [0, `${JSON.stringify(words)}\n`], stderr);
+      assert.match(clone.npmCalls()[0], /\["ci","--omit=dev"/);
+      const again = await clone.run(["exit", "3"], { program: clone.file("talos-operator"), env });
+      assert.deepEqual([again.code, again.stderr, clone.npmCalls().length], [3, "", 1]);
+    },
+  );
 
   it("only installs without a script", async () => {
     using clone = createClone();

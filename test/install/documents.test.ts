@@ -163,7 +163,13 @@ describe("the documents", () => {
   });
 
   it("name files of examples that are there", () => {
-    for (const page of ["README.md", "docs/getting_started.md", "docs/howto/change-a-cluster.md", "docs/howto/backups.md", "examples/README.md"])
+    for (const page of [
+      "README.md",
+      "docs/getting_started.md",
+      "docs/howto/change-a-cluster.md",
+      "docs/howto/backups.md",
+      "examples/README.md",
+    ])
       for (const [path] of read(page).matchAll(/\bexamples\/[\w./-]+\.(?:yaml|ts)\b/g)) assert.ok(isThere(path), `${page} names ${path}`);
   });
 

@@ -48,7 +48,12 @@ async function controlPlane(namespace: string, name: string, cluster?: string): 
       ? undefined
       : await client
           .resource<TalosCluster>(talosClusterResource)
-          .create({ apiVersion, kind: "TalosCluster", metadata: { namespace, name: cluster }, spec: { controlPlane: spec } } as TalosCluster);
+          .create({
+            apiVersion,
+            kind: "TalosCluster",
+            metadata: { namespace, name: cluster },
+            spec: { controlPlane: spec },
+          } as TalosCluster);
   const ownerReferences = owner === undefined ? [] : [controllerReference({ apiVersion, kind: "TalosCluster", metadata: owner.metadata })];
   const object = { apiVersion, kind: "TalosControlPlane", metadata: { namespace, name, ownerReferences }, spec };
   await client.resource<TalosControlPlane>(talosControlPlaneResource).create(object as unknown as TalosControlPlane);
@@ -57,16 +62,19 @@ async function controlPlane(namespace: string, name: string, cluster?: string): 
 async function secrets(namespace: string, name: string, text: string): Promise<void> {
   const kind = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true } as const;
   for (const what of ["kubeconfig", "talosconfig"])
-    await client.resource(kind).apply(
-      { metadata: { namespace, name: `${name}-${what}` }, data: { [what]: Buffer.from(`${text} ${what}`).toString("base64") } } as never,
-      { fieldManager: "test", force: true },
-    );
+    await client
+      .resource(kind)
+      .apply(
+        { metadata: { namespace, name: `${name}-${what}` }, data: { [what]: Buffer.from(`${text} ${what}`).toString("base64") } } as never,
+        { fieldManager: "test", force: true },
+      );
 }
 
 it("keeps files of every cluster of the API, made at the start or later, and gives each once as news", async () => {
   let now = 0;
   const access = keepAccessFiles(client, openDataFolder(path), () => now);
-  const clusters = async (given: ReturnType<typeof access.write>): Promise<readonly string[]> => (await given).map(({ cluster }) => cluster);
+  const clusters = async (given: ReturnType<typeof access.write>): Promise<readonly string[]> =>
+    (await given).map(({ cluster }) => cluster);
   const file = (...segments: readonly string[]): string => join(path, "clusters", ...segments);
 
   await controlPlane("default", "first", "first");
@@ -81,7 +89,7 @@ it("keeps files of every cluster of the API, made at the start or later, and giv
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: "shops" },
-  } as never);
+  });
   await controlPlane("shops", "made-of-it", "shop");
   await secrets("shops", "shop", "three");
   await secrets("default", "later", "two");

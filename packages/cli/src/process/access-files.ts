@@ -19,9 +19,9 @@ export interface AccessFiles {
 /** Keeps files of the access Secrets of every cluster of the API, whoever made it. */
 interface AccessKeeper {
   /** Writes what changed; the files of all clusters that have access Secrets. */
-  write(): Promise<readonly AccessFiles[]>;
+  readonly write: () => Promise<readonly AccessFiles[]>;
   /** As `write`, when it is time: the files of clusters that no call gave before. */
-  writeNews(): Promise<readonly AccessFiles[]>;
+  readonly writeNews: () => Promise<readonly AccessFiles[]>;
 }
 
 export function keepAccessFiles(client: KubeClient, folder: DataFolder, now: () => number): AccessKeeper {
@@ -42,8 +42,7 @@ export function keepAccessFiles(client: KubeClient, folder: DataFolder, now: () 
   };
   return {
     write: async () => give(await write()),
-    writeNews: async () =>
-      now() - writtenAt < WRITE_EVERY_MS ? [] : give((await write()).filter(({ cluster }) => !given.has(cluster))),
+    writeNews: async () => (now() - writtenAt < WRITE_EVERY_MS ? [] : give((await write()).filter(({ cluster }) => !given.has(cluster)))),
   };
 }
 

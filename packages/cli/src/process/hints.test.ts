@@ -56,7 +56,9 @@ it("offers to grow the example, to back it up and to install an addon, and no ot
     accessHints(started(words), { kubeconfig: "/k", applied, files: [], objectStorage, spare }).join("\n");
   // It adds to what is there, and asks for no version: after an upgrade a file of the first version would ask for the way back.
   const add = `'[{"op":"add","path":"/spec/worker/metalSpec/machines/-","value":{"address":"127.20.3.7"}}]'`;
-  assert.ok(hints(["demo"], undefined, "127.20.3.7").includes(`\n  kubectl patch taloscluster first --type json -p ${add}   # adds a worker\n`));
+  assert.ok(
+    hints(["demo"], undefined, "127.20.3.7").includes(`\n  kubectl patch taloscluster first --type json -p ${add}   # adds a worker\n`),
+  );
   for (const none of [hints(["demo"]), hints(["demo", "--manifest", "x.yaml"], undefined, "127.20.3.7")])
     assert.doesNotMatch(none, /adds a worker/);
   assert.match(hints(["demo"], "127.0.0.1:9333"), /kubectl apply -f .*examples\/talos-etcd-backup\.yaml/);
