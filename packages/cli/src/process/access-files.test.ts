@@ -46,14 +46,12 @@ async function controlPlane(namespace: string, name: string, cluster?: string): 
   const owner =
     cluster === undefined
       ? undefined
-      : await client
-          .resource<TalosCluster>(talosClusterResource)
-          .create({
-            apiVersion,
-            kind: "TalosCluster",
-            metadata: { namespace, name: cluster },
-            spec: { controlPlane: spec },
-          } as TalosCluster);
+      : await client.resource<TalosCluster>(talosClusterResource).create({
+          apiVersion,
+          kind: "TalosCluster",
+          metadata: { namespace, name: cluster },
+          spec: { controlPlane: spec },
+        } as TalosCluster);
   const ownerReferences = owner === undefined ? [] : [controllerReference({ apiVersion, kind: "TalosCluster", metadata: owner.metadata })];
   const object = { apiVersion, kind: "TalosControlPlane", metadata: { namespace, name, ownerReferences }, spec };
   await client.resource<TalosControlPlane>(talosControlPlaneResource).create(object as unknown as TalosControlPlane);
