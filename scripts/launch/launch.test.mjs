@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { transformSync } from "esbuild";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { delimiter, dirname } from "node:path";
 import { describe, it } from "node:test";
 import { until } from "../../packages/adapters/src/testing/until.ts";
 import { createClone } from "./testing/clone.mjs";
@@ -50,6 +52,25 @@ describe("the launcher", () => {
     assert.match(call, /\["ci","--include=dev","--include=optional","--ignore-scripts"/);
     assert.equal(existsSync(clone.file(".install-lock")), false);
   });
+
+  it(
+    "is what the command of the checkout runs, from any folder, through a link, and without development packages",
+    { skip: process.platform === "win32" },
+    async () => {
+      using clone = createClone();
+      cpSync(new URL("talos-operator", root), clone.file("talos-operator"));
+      mkdirSync(clone.file("packages/cli/src"), { recursive: true });
+      cpSync(clone.file("told.mjs"), clone.file("packages/cli/src/main.ts"));
+      symlinkSync("talos-operator", clone.file("linked"));
+      const words = ["with space", "$HOME", "--help", ""];
+      const env = { PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+      const { code, stdout, stderr } = await clone.run(words, { program: clone.file("linked"), cwd: tmpdir(), env });
+      assert.deepEqual([code, stdout], [0, `${JSON.stringify(words)}\n`], stderr);
+      assert.match(clone.npmCalls()[0], /\["ci","--omit=dev"/);
+      const again = await clone.run(["exit", "3"], { program: clone.file("talos-operator"), env });
+      assert.deepEqual([again.code, again.stderr, clone.npmCalls().length], [3, "", 1]);
+    },
+  );
 
   it("only installs without a script", async () => {
     using clone = createClone();

@@ -145,6 +145,9 @@ describe("the documents", () => {
       "docs/getting_started.md",
       "docs/operator_manual/README.md",
       "docs/upgrading/README.md",
+      "docs/howto/change-a-cluster.md",
+      "docs/howto/backups.md",
+      "docs/runbooks/README.md",
       "docs/roadmap.md",
       "README.md",
     ])
@@ -152,12 +155,30 @@ describe("the documents", () => {
         assert.ok(existsSync(new URL(link, new URL(page, root))), `${page} leads to ${link}`);
   });
 
+  it("lead from one table to every runbook", () => {
+    const table = read("docs/runbooks/README.md");
+    const pages = readdirSync(new URL("docs/runbooks/", root)).filter((name) => name !== "README.md");
+    assert.ok(pages.length > 20);
+    for (const page of pages) assert.ok(table.includes(`](${page})`), page);
+  });
+
+  it("name files of examples that are there", () => {
+    for (const page of [
+      "README.md",
+      "docs/getting_started.md",
+      "docs/howto/change-a-cluster.md",
+      "docs/howto/backups.md",
+      "examples/README.md",
+    ])
+      for (const [path] of read(page).matchAll(/\bexamples\/[\w./-]+\.(?:yaml|ts)\b/g)) assert.ok(isThere(path), `${page} names ${path}`);
+  });
+
   it("name targets of make that there are, all listed by make help (B143)", () => {
     const makefile = read("Makefile");
     for (const target of ["install", "deploy", "undeploy", "run", "test", "docker-build", "manifests", "generate"])
       assert.match(makefile, new RegExp(`^(?:[a-z-]+ )*${target}(?: [a-z-]+)*: ## `, "m"), target);
     for (const page of ["docs/operator_manual/README.md", "docs/upgrading/README.md", "docs/getting_started.md"])
-      for (const [, target = ""] of read(page).matchAll(/`make ([a-z-]+)/g))
+      for (const [, target = ""] of read(page).matchAll(/(?:`|^ *)make ([a-z-]+)/gm))
         assert.match(makefile, new RegExp(`^${target}: `, "m"), target);
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const called = [...makefile.matchAll(/^\tnpm (?:run )?([a-z:-]+)/gm)].map(([, script = ""]) => script);

@@ -39,8 +39,14 @@ describe("the chart on a genuine Kubernetes API", () => {
     folder[Symbol.dispose]();
   });
 
-  it("installs, with CRDs that stay", async () => {
-    await helm("install", chart, "--create-namespace");
+  it("installs by the command of the page for newcomers, with CRDs that stay", async () => {
+    const [, words = ""] = /^ *(helm install [^`]+?)\n *```$/m.exec(readFileSync("docs/getting_started.md", "utf8")) ?? [];
+    await must("sh", ["-c", words.replace(/^helm/, '"$HELM"')], { env: { ...process.env, HELM: tool("helm"), KUBECONFIG: kubeconfig } });
+    const image = "jsonpath={.spec.template.spec.containers[0].image}";
+    assert.equal(
+      await kubectl("get", "deployment", "talos-operator", "-n", namespace, "-o", image),
+      "registry.example.com/talos-operator:0.1.0",
+    );
     await kubectl("wait", "--for=condition=Established", "crd", "--all", KUBECTL_WAITS);
     const kept = await kubectl("get", "crd", "-o", "jsonpath={.items[*].metadata.annotations.helm\\.sh/resource-policy}");
     assert.ok(kept.split(" ").length >= 7 && kept.split(" ").every((word) => word === "keep"), kept);

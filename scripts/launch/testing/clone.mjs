@@ -41,10 +41,11 @@ export function createClone() {
      }`,
   );
 
-  /** Starts the launcher in a process group of its own; `fake` is what npm shall do: with `waitsFor` it is done once there is a file of this name. */
-  function start(words, { fake = { leaveOut: ["node_modules/of-another-platform"] }, env = {} } = {}) {
-    const child = spawn(process.execPath, [file("scripts/launch/run.cjs"), ...words], {
-      cwd: folder,
+  /** Starts the launcher, or a program that starts it, in a process group of its own; `fake` is what npm shall do: with `waitsFor` it is done once there is a file of this name. */
+  function start(words, { fake = { leaveOut: ["node_modules/of-another-platform"] }, env = {}, program, cwd = folder } = {}) {
+    const [command, first] = program === undefined ? [process.execPath, [file("scripts/launch/run.cjs")]] : [program, []];
+    const child = spawn(command, [...first, ...words], {
+      cwd,
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
       env: {

@@ -1,13 +1,13 @@
 import { createLogger, createX509Keys, systemClock, systemTimers } from "@talos-operator/adapters";
 import type { KubeClient } from "@talos-operator/kube-runtime";
-import type { Keys } from "@talos-operator/ports";
+import type { Keys, Logger } from "@talos-operator/ports";
 import type { Datacenter } from "@talos-operator/simulator";
 import { booleanFlag, givenString, numberFlag, requiredString, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
 import { CliError } from "../cli-error.ts";
 import { brokenVersionOf } from "../process/broken-version.ts";
 import { createScreen } from "../live/screen.ts";
 import { seconds } from "../live/times.ts";
-import { writeAllAccessFiles } from "../process/access-files.ts";
+import { keepAccessFiles } from "../process/access-files.ts";
 import { attendClusters } from "../process/attend.ts";
 import { lockFolder } from "../process/lock-folder.ts";
 import { openDataFolder, unusable, type DataFolder } from "../process/data-folder.ts";
@@ -16,15 +16,16 @@ import { openDemoStorage, type DemoStorageOptions } from "../process/demo-storag
 import { readExample } from "../process/example.ts";
 import { keepFirstAddress, simulatedAddresses, type SimulatedAddress } from "../process/first-address.ts";
 import { openFolderLog } from "../process/folder-log.ts";
-import { accessHints, closingHints, shellPath, type StartedAs } from "../process/hints.ts";
+import { accessHints, closingHints, clusterHints, shellPath, startedAs, type StartedAs } from "../process/hints.ts";
 import { etcdTroubleOf, troubleEtcd } from "../process/etcd-trouble.ts";
 import { readListen } from "../process/listen.ts";
-import { openLocalAddons } from "../process/local-addons.ts";
+import { openLocalAddons, type LocalAddons } from "../process/local-addons.ts";
 import { openLocalBackups } from "../process/local-backups.ts";
-import { GOAL_KINDS } from "../process/look-at-clusters.ts";
+import { GOAL_KINDS, spareAddresses } from "../process/look-at-clusters.ts";
 import { isLoopback, requireBindable } from "../process/loopback.ts";
 import { machineAddresses, readManifest } from "../process/manifest.ts";
 import { createNodeCheck } from "../process/node-check.ts";
+import { notServed } from "../process/not-served.ts";
 import { createRecentEvents } from "../process/recent-events.ts";
 import { startProvidedMachines } from "../process/provided-machines.ts";
 import { startSimulatedMachines, type SimulatedMachines, type SimulatedMachinesOptions } from "../process/simulated-machines.ts";
@@ -47,18 +48,13 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   if (persist) keepFirstAddress(folder, asked.addressOf(1));
   // A demo that keeps objects locks the folder with its store.
   const lock = persist ? undefined : lockFolder(folder);
-  const log = createLogger({
-    level: "debug",
-    // When it cannot be written, the state cannot either: that ends the demo, with a word about it.
-    destination: openFolderLog(folder, "demo.log", persist ? "a" : "w", (error) => {
-      throw unusable(folder.path, error);
-    }),
-  });
+  const log = openLog(folder, persist);
   const keys = createX509Keys({ rsaPoolSize: 1 });
   // The service account's RSA key takes a second to find: begun now, it is there when the first cluster asks for it.
   keys.warm();
 
-  const storage = await storageOf(flags, context, { folder: persist ? folder : undefined, log });
+  const kept = persist ? folder : undefined;
+  const storage = await storageOf(flags, context, { folder: kept, log });
   const charts = await chartsOf(flags, context, keys);
   const addons = openLocalAddons(flags, { runs: folder.file("addon-runs"), log });
   let datacenter: Datacenter | undefined;
@@ -83,13 +79,14 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
       await storage?.tell(client);
       await charts?.tell(client);
       context.stderr.write(`The Kubernetes API answers; ${asked.addresses.length} machines boot ...\n`);
-      const machines = await startMachines(asked, { client, folder: persist ? folder : undefined, keys, log });
+      const machines = await startMachines(asked, { client, folder: kept, keys, log });
       datacenter = machines.datacenter;
       return machines;
     },
   });
-  const started: StartedAs = { words: process.argv.slice(2), environment: process.env, folder: process.cwd() };
+  const started = startedAs();
   const nodes = createNodeCheck(standalone.client);
+  const access = keepAccessFiles(standalone.client, folder, () => systemClock.now());
   let isStaying = true;
   let wasReady = false;
   try {
@@ -107,16 +104,18 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
         begunAt,
         addresses: asked.addresses,
         timeoutSeconds: numberFlag(flags, "timeout"),
-        onReady: async () => {
-          const files = await writeAllAccessFiles(standalone.client, folder, applied);
-          const hasHelm = (await addons.dependencies.helm?.())?.found === true;
+        onLook: async (isShown) => {
+          const news = clusterHints(isShown ? await access.writeNews() : []);
+          if (news.length > 0) screen.keep([], news, []);
+        },
+        onReady: async ({ trees }) => {
           const hints = accessHints(started, {
             kubeconfig: standalone.api.kubeconfigPath,
             applied,
-            files,
+            files: await access.write(),
             objectStorage: storage?.host,
-            firstAddress: asked.addressOf(1),
-            chartRepository: hasHelm ? charts?.url : undefined,
+            spare: spareAddresses(trees, asked.addresses)[0],
+            chartRepository: (await hasHelm(addons)) ? charts?.url : undefined,
           });
           isStaying = !booleanFlag(flags, "exit-when-ready");
           screen.keep([`Ready after ${seconds(systemClock.now() - begunAt)}.`], hints, isStaying ? ["", "Ctrl-C stops it."] : []);
@@ -139,6 +138,16 @@ export async function runDemo(flags: FlagValues, context: CommandContext): Promi
   }
   if (isStaying) for (const line of closingHints(started, whatStays(started, folder, persist))) context.stderr.write(`${line}\n`);
   if (!wasReady) throw context.signal.reason;
+}
+
+function openLog(folder: DataFolder, persist: boolean): Logger {
+  return createLogger({
+    level: "debug",
+    // When it cannot be written, the state cannot either: that ends the demo, with a word about it.
+    destination: openFolderLog(folder, "demo.log", persist ? "a" : "w", (error) => {
+      throw unusable(folder.path, error);
+    }),
+  });
 }
 
 /** What the command line and the environment ask for. @throws CliError */
@@ -172,6 +181,10 @@ function readAsked(flags: FlagValues, context: CommandContext) {
   };
 }
 
+async function hasHelm({ dependencies }: LocalAddons): Promise<boolean> {
+  return (await dependencies.helm?.())?.found === true;
+}
+
 /** The S3 endpoint for backups; `undefined` where none is asked for, or its port is taken. */
 async function storageOf(
   flags: FlagValues,
@@ -181,9 +194,7 @@ async function storageOf(
   const port = numberFlag(flags, "object-storage-port") ?? 0;
   if (port === 0) return undefined;
   const onMissing = (why: string): void =>
-    void context.stderr.write(
-      `warning: no S3 endpoint for backups at 127.0.0.1:${port} (${why}); --object-storage-port takes another port\n`,
-    );
+    void context.stderr.write(notServed("no S3 endpoint for backups is served", { port, why, flag: "object-storage-port" }));
   return openDemoStorage({ ...options, port, onMissing });
 }
 
@@ -192,9 +203,7 @@ async function chartsOf(flags: FlagValues, context: CommandContext, keys: Keys):
   const port = numberFlag(flags, "chart-repository-port") ?? 0;
   if (port === 0) return undefined;
   const onMissing = (why: string): void =>
-    void context.stderr.write(
-      `warning: no repository of charts at 127.0.0.1:${port} (${why}); --chart-repository-port takes another port\n`,
-    );
+    void context.stderr.write(notServed("no charts for addons are served", { port, why, flag: "chart-repository-port" }));
   return openDemoCharts({ port, keys, onMissing });
 }
 

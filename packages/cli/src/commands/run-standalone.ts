@@ -5,13 +5,13 @@ import { requiredString, type CommandContext, type FlagValues } from "../command
 import { createScreen } from "../live/screen.ts";
 import { isDrawable } from "../live/terminal.ts";
 import { seconds } from "../live/times.ts";
-import { writeAllAccessFiles, type AccessFiles } from "../process/access-files.ts";
+import { keepAccessFiles, type AccessFiles } from "../process/access-files.ts";
 import type { NamedObject } from "../process/apply-object.ts";
 import { attendClusters } from "../process/attend.ts";
 import { openDataFolder, type DataFolder } from "../process/data-folder.ts";
 import { parseDurability } from "../process/durability.ts";
 import { openFolderLog } from "../process/folder-log.ts";
-import { accessHints, closingHints, type StartedAs } from "../process/hints.ts";
+import { accessHints, closingHints, clusterHints, startedAs, type StartedAs } from "../process/hints.ts";
 import { readListen } from "../process/listen.ts";
 import { openLocalAddons } from "../process/local-addons.ts";
 import { openLocalBackups } from "../process/local-backups.ts";
@@ -24,8 +24,6 @@ import { readSettings } from "../settings/read-settings.ts";
 
 /** Machines that are alike are shown up to this many. */
 const MOST_ALIKE = 10;
-/** How often the files of tools are brought up to date with their Secrets, milliseconds. */
-const FILES_EVERY_MS = 5_000;
 const LOG_FILE = "standalone.log";
 
 export async function runStandalone(flags: FlagValues, context: CommandContext): Promise<void> {
@@ -58,7 +56,7 @@ export async function runStandalone(flags: FlagValues, context: CommandContext):
     addons: openLocalAddons(flags, { runs: folder.file("addon-runs"), log }),
     tracing,
   });
-  const started: StartedAs = { words: process.argv.slice(2), environment: process.env, folder: process.cwd() };
+  const started = startedAs();
   let applied: readonly NamedObject[] = [];
   try {
     applied = await standalone.apply(objects);
@@ -91,11 +89,10 @@ interface Attended {
 async function attend({ standalone, folder, applied, started, begunAt, context, log }: Attended): Promise<void> {
   const { client } = standalone;
   const screen = createScreen(context.stderr, process.env, { most: MOST_ALIKE, kept: context.stdout });
-  let writtenAt = Number.NEGATIVE_INFINITY;
-  const writeFiles = async (): Promise<readonly AccessFiles[]> => {
-    writtenAt = systemClock.now();
+  const access = keepAccessFiles(client, folder, () => systemClock.now());
+  const written = async (write: () => Promise<readonly AccessFiles[]>): Promise<readonly AccessFiles[]> => {
     try {
-      return await writeAllAccessFiles(client, folder, applied);
+      return await write();
     } catch (err) {
       if (!(err instanceof CliError)) throw err;
       log.warn({ err }, "kubeconfig and talosconfig cannot be written");
@@ -112,11 +109,12 @@ async function attend({ standalone, folder, applied, started, begunAt, context, 
       events: createRecentEvents(client, begunAt),
       begunAt,
       // Certificates are renewed, and files follow. They are there before all is Ready: whoever looks for what is wrong needs them.
-      onLook: async () => {
-        if (systemClock.now() - writtenAt >= FILES_EVERY_MS) await writeFiles();
+      onLook: async (wasReady) => {
+        const news = clusterHints(await written(access.writeNews));
+        if (wasReady && news.length > 0) screen.keep([], news, []);
       },
       onReady: async () => {
-        const files = await writeFiles();
+        const files = await written(access.write);
         const hints = accessHints(started, { kubeconfig: standalone.api.kubeconfigPath, applied, files });
         screen.keep([`Ready after ${seconds(systemClock.now() - begunAt)}.`], hints, ["", "Ctrl-C stops the operator; machines go on."]);
         return "stay";

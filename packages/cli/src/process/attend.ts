@@ -23,9 +23,9 @@ export interface AttendOptions extends ClusterLookOptions {
   /** Time for the first Ready, in seconds. */
   readonly timeoutSeconds?: number | undefined;
   /** Called at each look, for what is to be kept up to date. */
-  readonly onLook?: () => Promise<void>;
+  readonly onLook?: (wasReady: boolean) => Promise<void>;
   /** Called once, when everything is Ready for the first time; `leave` ends it. */
-  readonly onReady: () => Promise<"stay" | "leave">;
+  readonly onReady: (look: ClusterLook) => Promise<"stay" | "leave">;
 }
 
 /**
@@ -39,12 +39,12 @@ export async function attendClusters(options: AttendOptions, signal: AbortSignal
   let wasReady = false;
   while (!signal.aborted) {
     const look = await lookAtClusters(options);
-    await options.onLook?.();
+    await options.onLook?.(wasReady);
     const hasGoal = options.applied.some(({ kind }) => GOAL_KINDS.has(kind));
     await show(options, look, wasReady || look.isReady || !hasGoal);
     if (look.isReady && !wasReady) {
       wasReady = true;
-      const isLeaving = (await options.onReady()) === "leave";
+      const isLeaving = (await options.onReady(look)) === "leave";
       await show(options, look, true);
       if (isLeaving) return true;
     }

@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { createX509Keys } from "@talos-operator/adapters";
 import { openDemoCharts } from "./demo-charts.ts";
 import type { DemoCharts } from "./demo-charts.ts";
+import { notServed } from "./not-served.ts";
 
 let charts: DemoCharts;
 
@@ -80,4 +81,15 @@ test("what is not there is 404, and nothing can be written", async () => {
   assert.equal((await ask("/v2/charts/other/tags/list")).status, 404);
   assert.equal((await ask("/v2/charts/page/manifests/9.9.9")).status, 404);
   assert.equal((await ask("/v2/charts/page/blobs/uploads/", "POST")).status, 405);
+});
+
+test("a second one on the same port is not served, and what is said names the port and the flag that takes another", async () => {
+  const port = Number(new URL(charts.url).port);
+  const said: string[] = [];
+  const onMissing = (why: string): void => void said.push(notServed("no charts are served", { port, why, flag: "chart-repository-port" }));
+  assert.equal(await openDemoCharts({ port, keys: createX509Keys(), onMissing }), undefined);
+  assert.deepEqual(said, [
+    `warning: 127.0.0.1:${port} is in use, so no charts are served: choose another port with --chart-repository-port.\n`,
+  ]);
+  assert.match(notServed("x", { port: 80, why: "EACCES", flag: "y" }), /^warning: 127\.0\.0\.1:80 cannot be used \(EACCES\), so x/);
 });

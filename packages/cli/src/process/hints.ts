@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { AccessFiles } from "./access-files.ts";
 import type { NamedObject } from "./apply-object.ts";
 import { exampleManifest } from "./example.ts";
-import { DEFAULT_FIRST_ADDRESS } from "./first-address.ts";
 
 /** How this process was started: what is printed for a person to type is typed in the same way. */
 export interface StartedAs {
@@ -12,16 +12,38 @@ export interface StartedAs {
   readonly environment: NodeJS.ProcessEnv;
   /** Folder of this process. */
   readonly folder: string;
+  /** The command in the root of the checkout that this process runs from; absent: it was installed. */
+  readonly program?: string | undefined;
+}
+
+export function startedAs(): StartedAs {
+  return { words: process.argv.slice(2), environment: process.env, folder: process.cwd(), program: checkoutProgram() };
+}
+
+/** A shell runs it, so Windows has none; a bundle is no checkout. */
+function checkoutProgram(): string | undefined {
+  if (process.platform === "win32" || !import.meta.url.endsWith(".ts")) return undefined;
+  return fileURLToPath(new URL("../../../../talos-operator", import.meta.url));
 }
 
 /** The command line of this process, or another command of the program, as a person types it in the shell that this one was typed in. */
-export function commandLine({ words, environment }: StartedAs, other?: readonly string[]): string {
+export function commandLine(started: StartedAs, other?: readonly string[]): string {
+  const { words, environment, program } = started;
   const script = environment["npm_lifecycle_event"];
   const [first = "", ...rest] = words;
   if (other === undefined && script === "start" && first === "demo")
     return ["npm start", ...(rest.length === 0 ? [] : ["--", ...rest.map(quoted)])].join(" ");
   const isScript = script === "start" || script === "talos-operator";
-  return [isScript ? "npm run talos-operator --" : "talos-operator", ...(other ?? words).map(quoted)].join(" ");
+  // npm changes the folder: what was typed for it is repeated for it, for paths in it are read there.
+  const isNpm = isScript && (other === undefined || program === undefined);
+  const name = isNpm ? "npm run talos-operator --" : program === undefined ? "talos-operator" : programPath(started, program);
+  return [name, ...(other ?? words).map(quoted)].join(" ");
+}
+
+/** Without a slash a shell would look for it on its PATH. */
+function programPath(started: StartedAs, program: string): string {
+  const path = shellPath(started, program);
+  return path.includes("/") ? path : `./${path}`;
 }
 
 /** How to look at what runs and to work with it. */
@@ -33,7 +55,7 @@ export function accessHints(
     files,
     objectStorage,
     chartRepository,
-    firstAddress,
+    spare,
   }: {
     readonly kubeconfig: string;
     readonly applied: readonly NamedObject[];
@@ -42,14 +64,14 @@ export function accessHints(
     readonly objectStorage?: string | undefined;
     /** URL of the repository of charts that is served beside; absent where no helm can install them. */
     readonly chartRepository?: string | undefined;
-    /** Of the simulated machines. */
-    readonly firstAddress?: string | undefined;
+    /** Address of a machine that no object names. */
+    readonly spare?: string | undefined;
   },
 ): readonly string[] {
   const [first] = applied.filter(({ kind }) => SHOWN.has(kind));
   const inNamespace = (namespace = "default"): string => (namespace === "default" ? "" : ` -n ${namespace}`);
   const hasComposition = applied.some(({ kind }) => kind === "KubernetesCluster");
-  const grow = firstAddress === DEFAULT_FIRST_ADDRESS ? exampleFile(started, applied, "grow", "cluster.yaml") : undefined;
+  const grown = isExample(started, applied) ? spare : undefined;
   const backup = exampleFile(
     started,
     applied,
@@ -66,16 +88,27 @@ export function accessHints(
       : [
           `  ${commandLine(started, ["why", `${first.kind.toLowerCase()}/${first.metadata.name}`])}${inNamespace(first.metadata.namespace)}`,
         ]),
-    ...(grow === undefined ? [] : [`  kubectl apply -f ${shellPath(started, grow)}   # adds a worker`]),
+    ...(grown === undefined || first === undefined ? [] : [`  ${addWorker(first, grown)}   # adds a worker`]),
     ...(backup === undefined ? [] : [`  kubectl apply -f ${shellPath(started, backup)}   # backs up its etcd; kubectl get teb`]),
     ...(addon === undefined ? [] : [`  kubectl apply -f ${shellPath(started, addon)}   # installs a chart by Helm; kubectl get tca,tcar`]),
-    ...files.flatMap((one) => [
-      "",
-      `Cluster ${one.cluster}:`,
-      `  kubectl --kubeconfig ${quoted(one.kubeconfig)} get nodes -o wide`,
-      `  talosctl --talosconfig ${quoted(one.talosconfig)} get members`,
-    ]),
+    ...clusterHints(files),
   ];
+}
+
+/** How to reach clusters with the tools of Kubernetes and Talos. */
+export function clusterHints(files: readonly AccessFiles[]): readonly string[] {
+  return files.flatMap((one) => [
+    "",
+    `Cluster ${one.cluster}:`,
+    `  kubectl --kubeconfig ${quoted(one.kubeconfig)} get nodes -o wide`,
+    `  talosctl --talosconfig ${quoted(one.talosconfig)} get members`,
+  ]);
+}
+
+/** A patch names no version: a file that does would undo an upgrade. */
+function addWorker({ metadata: { name } }: NamedObject, address: string): string {
+  const patch = [{ op: "add", path: "/spec/worker/metalSpec/machines/-", value: { address } }];
+  return `kubectl patch taloscluster ${name} --type json -p '${JSON.stringify(patch)}'`;
 }
 
 /** What stays when it is stopped, how to go on, and how to begin anew. */
@@ -98,10 +131,15 @@ const EXAMPLE_STORE = "127.0.0.1:9333";
 /** What `talos-cluster-addon.yaml` names. */
 const EXAMPLE_CHARTS = "https://127.0.0.1:9444";
 
+/** Whether the demo made its example, and nothing else. */
+function isExample({ words }: StartedAs, applied: readonly NamedObject[]): boolean {
+  return !words.includes("--manifest") && words[0] === "demo" && applied.length === 1;
+}
+
 /** An example for what the demo makes, where both are in a checkout. */
-function exampleFile(started: StartedAs, applied: readonly NamedObject[], ...path: readonly string[]): string | undefined {
-  if (started.words.includes("--manifest") || started.words[0] !== "demo" || applied.length !== 1) return undefined;
-  const file = join(dirname(exampleManifest()), "..", ...path);
+function exampleFile(started: StartedAs, applied: readonly NamedObject[], name: string): string | undefined {
+  if (!isExample(started, applied)) return undefined;
+  const file = join(dirname(exampleManifest()), "..", name);
   return existsSync(file) ? file : undefined;
 }
 

@@ -3,7 +3,7 @@ import type { TalosMachine } from "@talos-operator/api";
 import type { KubeClient } from "@talos-operator/kube-runtime";
 import { createHttpsTransport, loadKubeconfig } from "@talos-operator/kube-runtime/https";
 import type { KubeTransport } from "@talos-operator/ports";
-import { readSecretText } from "./access-files.ts";
+import { accessName, readSecretText } from "./access-files.ts";
 import { isLoopback } from "./loopback.ts";
 
 const ANSWER_WITHIN_MS = 2000;
@@ -38,9 +38,8 @@ export function createNodeCheck(client: KubeClient): NodeCheck {
       const found = new Map<string, string>();
       const machines = (await client.resource<TalosMachine>(talosMachineResource).list()).items;
       for (const { metadata = {} } of (await client.resource(talosControlPlaneResource).list()).items) {
-        const { name = "", namespace = "default", ownerReferences = [] } = metadata;
-        // The Secret is named after whoever made the control plane.
-        const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(ownerReferences[0]?.name ?? name));
+        const { name = "", namespace = "default" } = metadata;
+        const kubeconfig = await readSecretText(client, namespace, kubeconfigSecretName(accessName(metadata)));
         if (kubeconfig === undefined) continue;
         const controlPlaneAt = machines.find(
           ({ metadata: own, spec }) => own.namespace === namespace && spec?.controlPlaneRef?.name === name,

@@ -15,6 +15,7 @@ import {
 } from "@talos-operator/simulator";
 import { serveDatacenter } from "@talos-operator/simulator/grpc";
 import { CliError, errorCode } from "../cli-error.ts";
+import { breakVersion } from "./broken-version.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { requireBindable } from "./loopback.ts";
 import { createEmbeddedWorkloads, type SimulatedEndpoints } from "./workload-api.ts";
@@ -73,8 +74,8 @@ export async function startSimulatedMachines(options: SimulatedMachinesOptions):
     ...(snapshot === undefined ? {} : { snapshot }),
     ...(folder === undefined ? {} : { onChange: (change) => writeChange(folder, change) }),
   });
-  if (options.brokenVersion !== undefined) datacenter.setReleaseFault(options.brokenVersion, { boot: "never-healthy" });
   try {
+    if (options.brokenVersion !== undefined) breakVersion(datacenter, options.brokenVersion);
     const servers = await serveDatacenter(datacenter, {
       onError: (error) => options.log.error({ err: error, code: error.code }, "A simulated machine cannot listen"),
     });

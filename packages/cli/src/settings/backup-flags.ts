@@ -3,7 +3,7 @@ import type { FlagSpec } from "../command.ts";
 const insecureFlag: FlagSpec = {
   name: "allow-insecure-object-storage",
   kind: "boolean",
-  summary: "let backups go to http endpoints and to such whose certificate is not checked: who is on the way reads them",
+  summary: "allow backups over http or without TLS verification: anyone on the network path can read them",
 };
 
 /** What of Secrets, of the network and of the cloud backups may use. */

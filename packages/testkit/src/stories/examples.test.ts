@@ -13,8 +13,10 @@ interface NamedObject {
 
 const machines = Array.from({ length: 8 }, (_, index) => ({ address: `127.1.0.${index + 1}` }));
 
+const text = (path: string): string => readFileSync(new URL(`../../../../examples/${path}`, import.meta.url), "utf8");
+
 function example(name: string): NamedObject {
-  const [document] = parseKubernetesYaml(readFileSync(new URL(`../../../../examples/${name}/cluster.yaml`, import.meta.url), "utf8"));
+  const [document] = parseKubernetesYaml(text(`${name}/cluster.yaml`));
   return document as NamedObject;
 }
 
@@ -24,7 +26,7 @@ async function play(name: string, then: (world: Story) => Promise<void>): Promis
     await apply(world, "first-cluster");
     await world.start();
     await settled(world);
-    await apply(world, name);
+    await patch(world, name);
     await then(world);
   });
 }
@@ -32,6 +34,13 @@ async function play(name: string, then: (world: Story) => Promise<void>): Promis
 /** As `kubectl apply` does. */
 async function apply(world: Story, name: string): Promise<void> {
   await world.client.resource(kinds.cluster).apply(example(name), { fieldManager: "kubectl", force: true });
+}
+
+/** As `kubectl patch --type merge --patch-file` does. */
+async function patch(world: Story, name: string): Promise<void> {
+  const [value] = parseKubernetesYaml(text(`${name}/patch.yaml`)) as readonly Readonly<Record<string, unknown>>[];
+  assert.ok(value !== undefined);
+  await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "first" }, { type: "merge", value });
 }
 
 async function settled(world: Story): Promise<void> {
@@ -49,6 +58,10 @@ async function untilMachines(world: Story, ...numbers: readonly number[]): Promi
   await world.until(`machines ${wanted}`, async () => (await there()) === wanted, 3_600);
   await settled(world);
 }
+
+test("an example that changes the first cluster names no version: after an upgrade it would ask for the way back", () => {
+  for (const name of ["grow", "patch", "replace", "delete"]) assert.doesNotMatch(text(`${name}/patch.yaml`), /version:/i, name);
+});
 
 test("examples/grow: a fourth worker joins, and the first cluster's document lets it go again", () =>
   play("grow", async (world) => {
