@@ -21,6 +21,8 @@ import type { TalosMachine } from "@talos-operator/api";
 import type { World } from "./testing/builders.ts";
 import { decide } from "./decide.ts";
 import type { Action } from "./model/effect.ts";
+import type { Look } from "./model/look.ts";
+import type { SeenMachine } from "./model/observation.ts";
 import type { IntentFact } from "./model/record.ts";
 
 const cps = ["10.0.0.1", "10.0.0.2", "10.0.0.3"] as const;
@@ -29,6 +31,31 @@ const allDiscovering = Object.fromEntries(cps.map((address) => [address, running
 const allPreparing = Object.fromEntries(cps.map((address) => [address, running(preparing)]));
 const allInMaintenance = Object.fromEntries(cps.map((address) => [address, inMaintenance(address)]));
 const healthy = Object.fromEntries(cps.map((address, index) => [address, running(member(index, 3))]));
+
+/** A control plane that was configured and that no list names any more. */
+function unlisted(look: Look): SeenMachine {
+  return {
+    declared: {
+      name: "demo-10.0.0.9",
+      role: "controlplane",
+      address: "10.0.0.9",
+      owner: { kind: "TalosControlPlane", name: "demo" },
+      field: "x",
+      version: "v1.13.9",
+      machineSpec: {},
+    },
+    look,
+  };
+}
+
+const diskWithData = {
+  path: "/dev/sda",
+  sizeBytes: 64e9,
+  transport: "virtio",
+  isReadOnly: false,
+  isCdrom: false,
+  foreignContent: ["ext4"],
+};
 
 /** A TalosMachine that this control plane made, with the reason of its condition ConfigApplied. */
 function composed(address: string, reason?: string): TalosMachine {
@@ -258,6 +285,15 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.2"], ready: "Configuring" },
   },
   {
+    name: "sends nothing to such a machine while etcd is being bootstrapped on it, though an older word names it",
+    world: {
+      facts: facts({ machines: allConfigured, bootstrapIntent: intent }),
+      looks: { ...allPreparing, "10.0.0.1": inMaintenance("10.0.0.1", { spki: "new" }) },
+      controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/approve-reprovision": "uuid-10.0.0.1" } }),
+    },
+    want: { rule: "waitOrSettle", ready: "MaintenanceUnexpected" },
+  },
+  {
     name: "takes a word that names a UUID for none of the cloned machines that share it",
     world: {
       facts: facts({ machines: allConfigured.map((one) => ({ ...one, uuid: "cloned" })) }),
@@ -291,6 +327,22 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
       looks: { "10.0.0.1": inMaintenance("10.0.0.1", { spki: "same" }), "10.0.0.2": inMaintenance("10.0.0.2", { spki: "same" }) },
     },
     want: { rule: "waitOrSettle", ready: "MachineInUse" },
+  },
+  {
+    name: "configures no machine whose disk holds data, unless its settings say wipe",
+    world: { facts: facts(), looks: { "10.0.0.1": inMaintenance("10.0.0.1", { disks: [diskWithData] }) } },
+    want: { rule: "waitOrSettle", ready: "InstallDiskUnclear", says: /holds ext4: set machineSpec\.wipe/ },
+  },
+  {
+    name: "configures a machine whose disk holds data where its settings say wipe",
+    world: {
+      facts: facts(),
+      looks: { "10.0.0.1": inMaintenance("10.0.0.1", { disks: [diskWithData] }) },
+      controlPlane: controlPlane(1, {
+        metalSpec: { machines: [{ address: "10.0.0.1" }], machineSpec: { installDisk: "/dev/sda", wipe: true } },
+      }),
+    },
+    want: { rule: "configureMachines", actions: ["WriteRecord", "ConfigureMachine demo-10.0.0.1"], ready: "Configuring" },
   },
   {
     name: "configures no machine whose disk is not clear",
@@ -507,22 +559,18 @@ const cases: readonly { readonly name: string; readonly world: World; readonly w
     world: {
       facts: facts({ machines: [...allConfigured, configured("10.0.0.9")] }),
       looks: allPreparing,
-      former: [
-        {
-          declared: {
-            name: "demo-10.0.0.9",
-            role: "controlplane",
-            address: "10.0.0.9",
-            owner: { kind: "TalosControlPlane", name: "demo" },
-            field: "x",
-            version: "v1.13.9",
-            machineSpec: {},
-          },
-          look: silent,
-        },
-      ],
+      former: [unlisted(silent)],
     },
     want: { rule: "waitOrSettle", ready: "Bootstrapping", conditions: { Bootstrapped: "ControlPlaneUnreachable" } },
+  },
+  {
+    name: "bootstraps etcd on no control plane that left the list, though it alone waits for that",
+    world: {
+      facts: facts({ machines: [configured("10.0.0.9")] }),
+      looks: Object.fromEntries(cps.map((address) => [address, silent])),
+      former: [unlisted(running(preparing))],
+    },
+    want: { rule: "waitOrSettle", ready: "WaitingForMachines" },
   },
   {
     name: "founds nothing while etcd runs somewhere and does not tell its members",

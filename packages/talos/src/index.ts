@@ -9,6 +9,7 @@ export { classifyConfigEffects } from "./config/effects/classify.ts";
 export { barredEncryption } from "./config/effects/encryption.ts";
 export type { BarredEncryption } from "./config/effects/encryption.ts";
 export { configWithoutChanges } from "./config/effects/without-changes.ts";
+export { removedAccess, removedFromMeta } from "./config/validate/hazards/removed.ts";
 export { validateMachineConfig } from "./config/validate/validate.ts";
 export { findForbiddenPatchPaths } from "./config/patch/forbidden-paths.ts";
 export { patchMachineConfig } from "./config/patch/patch.ts";

@@ -225,7 +225,7 @@ export const drifted = {
 /** A Helm release that is asked for more than once. */
 export const releaseDisputed = {
   meaning:
-    "Another addon, or a TalosClusterAddonRelease made by hand, asks for the same Helm release on the same cluster; the message names it. Who came first has it; Ready of the other says ReleaseNotOurs.",
+    "Another addon, or a TalosClusterAddonRelease made by hand, asks for the same Helm release on the same cluster; the message names it, and of another namespace its kind alone. Who came first has it; Ready of the other says ReleaseNotOurs.",
   kinds: ["TalosClusterAddon"],
   reasons: {
     WantedTwice: {

@@ -188,6 +188,15 @@ test("IN90: what a bucket keeps is told, and a locked manifest keeps its data", 
   }
 });
 
+test("bytes stay that nothing locks but their manifest, for it is to name no data that are gone", async () => {
+  const bench = createWorkerBench();
+  const { object } = await taken(bench);
+  bench.bucket.onRemove = (key) => (key.endsWith(".json") ? "locked" : "gone");
+  const result = await runTask({ ...bench.task, kind: "remove", slots: [slot] }, bench.secrets, bench.deps);
+  assert.deepEqual(result, { kind: "removed", slots: [], kept: [slot] });
+  assert.equal(bench.bucket.objects.has(object), true);
+});
+
 test("a slot with a manifest of somebody else is not removed", async () => {
   const bench = createWorkerBench();
   await taken(bench);

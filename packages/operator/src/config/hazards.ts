@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { contractFor, isConfigError, validateMachineConfig } from "@talos-operator/talos";
+import { contractFor, isConfigError, removedAccess, validateMachineConfig } from "@talos-operator/talos";
 import type { Hazard, RuntimeMode } from "@talos-operator/talos";
 import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
@@ -53,10 +53,12 @@ export function firstHazards(
 
 /** The hazards that hold back a changed configuration. What the machine runs with already is no change, and holds nothing back. */
 export function newHazards(wanted: string, live: string, place: HazardPlace): readonly Hazard[] {
+  const { version, reachedAt } = place;
+  const removed = readable(() => removedAccess(wanted, live, { contract: contractFor(version), reachedAt }));
   const found = readable(() => holding(wanted, place));
-  if (found.length === 0) return found;
+  if (found.length === 0) return removed;
   const stands = new Set(readable(() => holding(live, place)).map(wordOf));
-  return found.filter((hazard) => !stands.has(wordOf(hazard)));
+  return [...found.filter((hazard) => !stands.has(wordOf(hazard))), ...removed];
 }
 
 function holding(text: string, { platform, version, reachedAt, addresses }: HazardPlace): readonly Hazard[] {

@@ -74,80 +74,46 @@ for (const kind of ["unresolvable", "refused", "foreign", "unfit", "not-kubernet
     assert.deepEqual(world.told, ["reached", kind, "reached"]);
   });
 
-test("silence is out of reach only three times in a row", async () => {
-  const world = watching("reached");
-  world.in("steady");
-  await world.advance(1);
-  world.say("silent");
-  await world.advance(60_000 + 5_000);
-  assert.equal(world.known(), "silent?");
-  await world.advance(2_000 + 5_000);
-  assert.equal(world.known(), "silent?");
-  await world.advance(4_000 + 5_000);
-  assert.deepEqual(world.told, ["reached", "silent?", "silent"]);
-});
+const phases: readonly string[] = ["starting", "disturbed", "steady"] satisfies EndpointPhase[];
 
-test("a first silence makes nothing better that refused before", async () => {
-  const world = watching("refused");
-  world.in("steady");
-  await world.advance(1);
-  world.say("silent");
-  await world.advance(2_000 + 5_000);
-  assert.equal(world.known(), "refused");
-  await world.advance(60_000);
-  assert.deepEqual(world.told, ["refused", "silent"]);
-});
-
-test("it is asked at once when control planes come or go", async () => {
-  const world = watching("reached");
-  world.in("steady");
-  await world.advance(10_000);
-  world.say("refused");
-  world.in("steady", "b,c");
-  await world.advance(1);
-  assert.deepEqual(world.told, ["reached", "refused"]);
-});
-
-test("while a control plane is disturbed by an effect of ours, and right after it, bad answers change nothing; good ones do", async () => {
-  const world = watching("reached");
-  world.in("steady");
-  await world.advance(1);
-  world.say("refused");
-  world.in("disturbed");
-  await world.advance(1_800_000);
-  world.in("steady");
-  await world.advance(3_000);
-  assert.deepEqual(world.told, ["reached"]);
-  world.say("reached");
-  await world.advance(10_000);
-  assert.deepEqual(world.told, ["reached"]);
-  world.in("disturbed");
-  world.say("refused");
-  await world.advance(1_000);
-  world.in("steady");
-  await world.advance(10_000);
-  assert.deepEqual(world.told, ["reached", "refused"], "it stays away when the effect is over");
-  world.in("disturbed");
-  world.say("reached");
-  await world.advance(61_000);
-  assert.equal(world.known(), "reached");
-});
-
-test("what is asked when a disturbance begins says nothing of the time before", async () => {
-  const world = watching("silent");
-  world.in("steady");
-  world.in("disturbed");
-  await world.advance(600_000);
-  assert.deepEqual(world.told, []);
-  assert.equal(world.known(), "not-asked");
-});
-
-test("that nobody listens yet says nothing of a new cluster; a name that does not resolve is wrong from the beginning", async () => {
-  const world = watching("refused");
-  world.in("starting");
-  await world.advance(120_000);
-  assert.deepEqual([world.told, world.known()], [[], "not-asked"]);
-  world.say("unresolvable");
-  await world.advance(2_000);
-  assert.deepEqual(world.told, ["unresolvable"]);
-});
+/** The first answer; then phases and other answers, milliseconds that pass, `~` with the control planes that run by then, and `=` with what is known; in the end what was told. */
+for (const [title, first, steps, told] of [
+  [
+    "silence is out of reach only three times in a row",
+    "reached",
+    "steady 1 silent 65000 =silent? 7000 =silent? 9000 =silent",
+    "reached silent? silent",
+  ],
+  ["a first silence makes nothing better that refused before", "refused", "steady 1 silent 7000 =refused 60000", "refused silent"],
+  ["it is asked at once when control planes come or go", "reached", "steady 10000 refused ~b,c 1", "reached refused"],
+  [
+    "while a control plane is disturbed by an effect of ours, and right after it, bad answers change nothing; good ones do",
+    "reached",
+    "steady 1 refused disturbed 1800000 steady 3000 =reached reached 10000 =reached",
+    "reached",
+  ],
+  [
+    "a bad answer that stays when the disturbance is over counts",
+    "reached",
+    "steady 1 disturbed refused 1000 steady 10000",
+    "reached refused",
+  ],
+  ["a good answer counts while a control plane is disturbed", "refused", "steady 1 disturbed reached 61000", "refused reached"],
+  ["what is asked when a disturbance begins says nothing of the time before", "silent", "steady disturbed 600000 =not-asked", ""],
+  [
+    "that nobody listens yet says nothing of a new cluster; a name that does not resolve is wrong from the beginning",
+    "refused",
+    "starting 120000 =not-asked unresolvable 2000",
+    "unresolvable",
+  ],
+] as const)
+  test(title, async () => {
+    const world = watching(first);
+    for (const step of steps.split(" "))
+      if (/^\d/.test(step)) await world.advance(Number(step));
+      else if (step.startsWith("=")) assert.equal(world.known(), step.slice(1));
+      else if (step.startsWith("~")) world.in("steady", step.slice(1));
+      else if (phases.includes(step)) world.in(step as EndpointPhase);
+      else world.say(step as Kind);
+    assert.equal(world.told.join(" "), told);
+  });

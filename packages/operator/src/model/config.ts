@@ -116,4 +116,6 @@ export interface SeenMeta {
   readonly live: string;
   /** Host name in it, where another one is wanted and the configuration gives none; empty = Talos chooses one. Absent = the name stays. */
   readonly hostname?: Differing<string>;
+  /** What is wanted takes away what leads to the machine. Absent = nothing does. */
+  readonly hazards?: readonly Hazard[];
 }

@@ -90,6 +90,8 @@ export interface BundleFact {
   readonly fingerprint: string;
   /** True when the Secret was there before the record: machines may have been configured that the record does not know. */
   readonly wasFound: boolean;
+  /** When it was found; absent where it was not, and until the record was stored. */
+  readonly foundAt?: number;
 }
 
 /** One machine's identity, written down before the first byte of configuration is sent to it. */

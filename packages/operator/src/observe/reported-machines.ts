@@ -11,6 +11,22 @@ import type { Observed } from "../model/observation.ts";
 /** A machine that took its configuration installs and boots meanwhile; one that is silent for longer took none that anybody remembers. */
 export const COMES_BACK_MS = 10 * 60_000;
 
+/** However long ago the keys were found, a process that has just begun waits for an answer so long. Milliseconds. */
+const SILENT_AT_LEAST_MS = 60_000;
+
+/**
+ * Until when a machine that the record does not know may come back with a configuration. Milliseconds since the epoch.
+ *
+ * Since the keys were found nothing was sent that is not written down: leaders that come and go after that add no time to it.
+ *
+ * @param since it does not answer, or is not asked, as far as this process knows
+ * @param foundAt `undefined` = the record does not say
+ */
+export function comesBackBy(since: number, foundAt: number | undefined): number {
+  const latest = since + COMES_BACK_MS;
+  return foundAt === undefined ? latest : Math.min(latest, Math.max(foundAt + COMES_BACK_MS, since + SILENT_AT_LEAST_MS));
+}
+
 /** A TalosMachine says that a configuration of its cluster was sent to the machine; it goes on saying so while the record is away. */
 export function saysConfigured({ status }: TalosMachine): boolean {
   const reason = findCondition(status?.conditions, "ConfigApplied")?.reason;

@@ -66,7 +66,10 @@ const facts: fc.Arbitrary<ClusterFacts> = fc
   .record({
     controlPlaneUid: word,
     clusterId: word,
-    bundle: fc.record({ secretName: word, fingerprint: word, wasFound: fc.boolean() }),
+    bundle: fc.oneof(
+      fc.record({ secretName: word, fingerprint: word, wasFound: fc.constant(false) }),
+      fc.record({ secretName: word, fingerprint: word, wasFound: fc.constant(true), foundAt: time }),
+    ),
     endpoint: word,
     podCIDR: fc.constant(["10.244.0.0/16"]),
     serviceCIDR: fc.constant(["10.96.0.0/12"]),

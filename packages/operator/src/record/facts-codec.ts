@@ -20,6 +20,7 @@ import { clusterLabel } from "../secrets/cluster-label.ts";
 import type {
   BootstrapDoneFact,
   BootstrapIntentFact,
+  BundleFact,
   ClusterFacts,
   DecisionFact,
   IntentFact,
@@ -86,7 +87,7 @@ function readAnew(record: ClusterRecord): SeenRecord | undefined {
     facts: {
       controlPlaneUid: spec.controlPlaneUid,
       clusterId: spec.clusterId,
-      bundle: { secretName: spec.bundle.secretName, fingerprint: spec.bundle.fingerprint, wasFound: spec.bundle.foundAt !== undefined },
+      bundle: readBundleFact(spec.bundle),
       endpoint: spec.endpoint ?? "",
       podCIDR: spec.podCIDR ?? [],
       serviceCIDR: spec.serviceCIDR ?? [],
@@ -161,7 +162,9 @@ export function printRecord(
       bundle: {
         secretName: facts.bundle.secretName,
         fingerprint: facts.bundle.fingerprint,
-        ...(facts.bundle.wasFound ? { foundAt: before?.spec.bundle?.foundAt ?? time(facts.decisions.at(-1)?.at ?? 0) } : {}),
+        ...(facts.bundle.wasFound
+          ? { foundAt: before?.spec.bundle?.foundAt ?? time(facts.bundle.foundAt ?? facts.decisions.at(-1)?.at ?? 0) }
+          : {}),
       },
       ...(facts.bootstrapIntent === undefined && facts.bootstrapDone === undefined
         ? {}
@@ -184,6 +187,10 @@ export function printRecord(
       ...(facts.importedAt === undefined ? {} : { importedAt: time(facts.importedAt) }),
     },
   };
+}
+
+function readBundleFact({ secretName, fingerprint, foundAt }: NonNullable<ClusterRecordSpec["bundle"]>): BundleFact {
+  return { secretName, fingerprint, wasFound: foundAt !== undefined, ...(foundAt === undefined ? {} : { foundAt: ms(foundAt) }) };
 }
 
 function readMachine(machine: KnownMachine, role: MachineRole): MachineFact {

@@ -1,5 +1,5 @@
 import { canonicalAddress, machineAddresses, parseEndpoint } from "@talos-operator/api";
-import type { MachineAddress, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
+import type { MachineAddress, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
 /** Addresses of a pool with the object they stand in. */
 export function addressesOf(pool: TalosControlPlane | TalosWorker): readonly MachineAddress[] {
@@ -13,18 +13,24 @@ export function addressesElsewhere(pool: TalosControlPlane | TalosWorker, namesp
   return isIn(namespace, pool) ? addresses : addresses.map((one) => ({ ...one, field: "" }));
 }
 
+/** An object as messages name it. */
+interface Named {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string; readonly name: string };
+}
+
 /** How messages of `namespace` name an object: its readers may have no right to read other namespaces. */
-export function nameFor(namespace: string | undefined, object: TalosControlPlane | TalosWorker | TalosMachine): string {
+export function nameFor(namespace: string | undefined, object: Named): string {
   return isIn(namespace, object) ? fullName(object) : `a ${object.kind} in another namespace`;
 }
 
 /** Whether an object is in the namespace whose messages are written. */
-export function isIn(namespace: string | undefined, { metadata }: TalosControlPlane | TalosWorker | TalosMachine): boolean {
+export function isIn(namespace: string | undefined, { metadata }: Named): boolean {
   return (metadata.namespace ?? "") === (namespace ?? "");
 }
 
 /** `TalosWorker namespace/name`, for messages. */
-export function fullName({ kind, metadata }: TalosControlPlane | TalosWorker | TalosMachine): string {
+export function fullName({ kind, metadata }: Named): string {
   return `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
 }
 

@@ -163,7 +163,7 @@ test("a runner begins a Job with its Secret, once, and takes both away", async (
   const client = createKubeClient(server.transport({ name: "test", groups: ["system:masters"] }));
   const jobType: ResourceType = { group: "batch", version: "v1", plural: "jobs", kind: "Job", namespaced: true };
   const crd = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
-  await client.resource(crd).create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "system" } });
+  for (const name of ["system", "team"]) await client.resource(crd).create({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
   const runner = createBackupJobRunner({ client, namespace: "system", settings, backupDirectory: "/backups" });
   const key = { namespace: "system", name: request.name };
   const secrets = client.resource<Secret>(secretType);
@@ -174,6 +174,10 @@ test("a runner begins a Job with its Secret, once, and takes both away", async (
     await runner.start(request);
     assert.equal((await client.resource<Job>(jobType).get(key)).metadata.uid, uid);
     assert.equal((await secrets.get(key)).metadata.ownerReferences?.[0]?.uid, uid);
+    // Whoever may make Jobs in another namespace is not believed what it says of them.
+    const { metadata, ...job } = await client.resource<Job>(jobType).get(key);
+    const forged = { namespace: "team", name: "forged", labels: { ...metadata.labels }, annotations: { ...metadata.annotations } };
+    await client.resource<Job>(jobType).create({ ...job, metadata: forged });
     assert.deepEqual(await runner.list(), [{ name: request.name, owner: request.owner, hasEnded: false }]);
     assert.equal((await runner.look(request.name)).kind, "waiting");
     // Whoever died before the Secret was made left half a run.

@@ -11,8 +11,8 @@ import { createStage } from "./stage.ts";
 const MINUTE = 60_000;
 
 /** What a person writes in half an hour to a cluster that goes on saying this; `10.5.0.2` lost its disk. */
-async function written(type: string, message: string): Promise<readonly string[]> {
-  const object: Conditioned = { status: { conditions: [{ type, status: "False", message }] } };
+async function written(type: string, message: string, reason = ""): Promise<readonly string[]> {
+  const object: Conditioned = { status: { conditions: [{ type, status: "False", reason, message }] } };
   const listeners: (() => void)[] = [];
   const found: string[] = [];
   const client = {
@@ -26,7 +26,7 @@ async function written(type: string, message: string): Promise<readonly string[]
     start: async () => undefined,
     onChange: (heard: () => void) => void listeners.push(heard),
     get: (plural: string) => (plural === "taloscontrolplanes" ? object : undefined),
-    all: () => [],
+    all: (plural: string) => (plural === "taloscontrolplanes" ? [object] : []),
     isReady: () => false,
     waitsFor: () => "",
   };
@@ -59,6 +59,13 @@ test("a person sends settings once more where a rollout stopped, and does not go
   const message = `It stopped. Correct the settings, or annotate the TalosControlPlane with ${retry}: first-10.5.0.1 to send them once more.`;
   assert.deepEqual(await written("ConfigUpToDate", message), Array<string>(5).fill(`${retry}: first-10.5.0.1`));
   assert.deepEqual(await written("ConfigUpToDate", "Two machines are left."), []);
+});
+
+test("a person accepts that an address goes away", async () => {
+  const accept = "talos-operator.dev/accept-hazard";
+  const message = `A holds back the settings of first-10.5.0.2. META: a; b. To send it anyway, annotate TalosWorker first-workers with ${accept}: A,B.`;
+  assert.equal((await written("ConfigUpToDate", message, "HazardFound"))[0], `${accept}: A,B`);
+  assert.deepEqual(await written("ConfigUpToDate", message, "RolloutStopped"), []);
 });
 
 test("a person approves an import whose only difference is a machine that lost its disk", async () => {

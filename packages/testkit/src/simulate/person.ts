@@ -1,4 +1,4 @@
-import { annotations, talosControlPlaneResource } from "@talos-operator/api";
+import { annotations, talosControlPlaneResource, talosWorkerResource } from "@talos-operator/api";
 import { asAdmin, type AdminInput } from "./as-admin.ts";
 import { livingEtcd } from "./living-etcd.ts";
 import type { SimulatedMachine } from "@talos-operator/simulator";
@@ -20,6 +20,8 @@ export const GIVEN_KEYS = "kept-keys";
 /** What a person sees of a world, and may do to it. */
 export interface PersonInput extends AdminInput, ListingInput {
   readonly objects: ObjectView;
+  /** Nothing but the workload happens: what is not of its own edits has to mend itself. */
+  readonly isUntroubled?: boolean;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface PersonInput extends AdminInput, ListingInput {
  * is to be removed by hand, as its machine is dead or is one that nobody wanted; or the machine that nobody remembers, and that is to be listed again.
  */
 type Ask =
-  | { readonly annotation: string; readonly word: string; readonly configures?: string }
+  | { readonly annotation: string; readonly word: string; readonly configures?: string; readonly pool?: string }
   | { readonly deadMember: string; readonly keys: string }
   | { readonly stray: string; readonly keys: string }
   | { readonly forgotten: SimulatedMachine; readonly inPlaceOf: string };
@@ -60,7 +62,8 @@ export function watchOver(input: PersonInput): void {
     }
     if (ask.annotation === annotations.importApprove) for (const address of stage.reinstalled) stage.approved.add(address);
     const value = { metadata: { annotations: { [ask.annotation]: ask.word } } };
-    await client.resource(talosControlPlaneResource).patch({ namespace: NAMESPACE, name: CLUSTER_NAME }, { type: "merge", value });
+    const resource = ask.pool === undefined ? talosControlPlaneResource : talosWorkerResource;
+    await client.resource(resource).patch({ namespace: NAMESPACE, name: ask.pool ?? CLUSTER_NAME }, { type: "merge", value });
   };
   /** @param word its name or its id, as it is told */
   const memberNamed = (word: string) =>
@@ -87,7 +90,12 @@ export function watchOver(input: PersonInput): void {
   look();
 }
 
-function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
+function askOf(input: PersonInput): Ask | undefined {
+  const hazard = hazardOf(input);
+  return hazard !== undefined || input.isUntroubled === true ? hazard : askAfterTrouble(input);
+}
+
+function askAfterTrouble({ objects, datacenter, stage }: PersonInput): Ask | undefined {
   const conditions = objects.get("taloscontrolplanes", CLUSTER_NAME)?.status?.conditions ?? [];
   const messageOf = (wanted: string): string => conditions.find(({ type, status }) => type === wanted && status === "False")?.message ?? "";
   // Nothing is wrong with the settings of these worlds: it was the machine that was in trouble.
@@ -121,6 +129,18 @@ function askOf({ objects, datacenter, stage }: PersonInput): Ask | undefined {
   const plan = new RegExp(`${annotations.importApprove}: (\\S+) to take it over`).exec(imported)?.[1];
   if (plan === undefined || !differencesOf(imported).every((line) => isAboutDisk(line, stage))) return undefined;
   return { annotation: annotations.importApprove, word: plan };
+}
+
+/** Whoever takes the address out of META knows that the machines keep it by other means. */
+function hazardOf({ objects }: PersonInput): Ask | undefined {
+  const hazard = new RegExp(`annotate (TalosControlPlane|TalosWorker) (\\S+) with ${annotations.acceptHazard}: (\\S+)\\.$`);
+  const pools = ["talosworkers", "taloscontrolplanes"].flatMap((plural) => objects.all(plural));
+  for (const { status } of pools) {
+    const said = status?.conditions?.find(({ type, reason }) => type === "ConfigUpToDate" && reason === "HazardFound")?.message ?? "";
+    const [, kind, pool = "", codes] = hazard.exec(said) ?? [];
+    if (codes !== undefined) return { annotation: annotations.acceptHazard, word: codes, ...(kind === "TalosWorker" ? { pool } : {}) };
+  }
+  return undefined;
 }
 
 function differencesOf(message: string): readonly string[] {

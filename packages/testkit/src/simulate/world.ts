@@ -249,7 +249,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     },
     beginFaults() {
       plan.begin();
-      if (options.troubles.length === 0) return;
       watchOver({
         objects,
         client,
@@ -260,8 +259,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         stage,
         apply: (desired) => edits.overwrite(desired),
         trace: (line) => trace.add(line),
+        isUntroubled: options.troubles.length === 0,
       });
-      troubles.begin();
+      if (options.troubles.length > 0) troubles.begin();
     },
     endFaults() {
       plan.stop();

@@ -22,8 +22,8 @@ async function edited(world: Story, ...configPatches: object[]): Promise<void> {
   await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, { type: "merge", value });
 }
 
-async function settled(world: Story): Promise<void> {
-  await apply(world, kinds.cluster, demoCluster(["10.5.0.1"], workers));
+async function settled(world: Story, made = demoCluster(["10.5.0.1"], workers)): Promise<void> {
+  await apply(world, kinds.cluster, made);
   await world.start();
   await world.untilReady();
   await world.until("read", async () => (await conditionOf(world, kinds.controlPlane))?.status === "True");
@@ -95,6 +95,34 @@ describe("a change that shuts everybody out of running machines", () => {
       await world.until("answered", async () => (await world.get(kinds.worker))?.metadata?.annotations?.[accept] === undefined, 60);
       await world.time.advance(60_000);
       assert.deepEqual(world.sent.slice(sent), []);
+    }));
+});
+
+describe("a change that takes away what leads to a running machine", () => {
+  const fixed = {
+    machine: {
+      network: {
+        interfaces: [{ interface: "eth0", addresses: ["10.5.0.2/24"], routes: [{ network: "0.0.0.0/0", gateway: "10.5.0.254" }] }],
+      },
+    },
+  };
+
+  test("is not sent, beside what needs a boot either; with address and route in it the edit is", () =>
+    tell({}, async (world) => {
+      const made = demoCluster(["10.5.0.1"], ["10.5.0.2"]);
+      Object.assign(made.spec?.worker?.metalSpec?.machineSpec ?? {}, { configPatches: [fixed] });
+      await settled(world, made);
+      const [sent, boots] = [world.sent.length, world.datacenter.machine("10.5.0.2").state.bootCount];
+      await edited(world, needsBoot);
+      await untilHeld(world);
+      await world.time.advance(600_000);
+      assert.deepEqual(world.sent.slice(sent), []);
+      assert.match(
+        (await conditionOf(world, kinds.worker))?.message ?? "",
+        /^ADDRESS_REMOVED, ROUTE_REMOVED hold back the settings of demo-10\.5\.0\.2\. machine\.network\.interfaces\[0\]\.addresses\[0\]: the address 10\.5\.0\.2 goes away, /,
+      );
+      await edited(world, fixed, needsBoot);
+      await world.until("booted", async () => world.datacenter.machine("10.5.0.2").state.bootCount > boots, 900);
     }));
 });
 

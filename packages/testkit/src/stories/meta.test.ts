@@ -50,7 +50,7 @@ describe("static network settings in META", () => {
       assert.equal(await world.condition(kinds.controlPlane, "FieldNotSupported"), undefined);
     }));
 
-  test("follow a change of the spec, and are taken out when they leave it", () =>
+  test("follow a change of the spec, and are taken out when they leave it and a person accepts that the address goes", () =>
     tell({}, async (world) => {
       await settled(world, withMeta(undefined, ["10.5.0.1"]));
       assert.deepEqual(written(world), []);
@@ -59,6 +59,12 @@ describe("static network settings in META", () => {
       await edit(world, { ...meta, hostname: "second" });
       await world.until("rewritten", async () => metaOf(world, "10.5.0.1")?.includes('hostname: "second"') === true);
       await edit(world, null);
+      await world.until("held back", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.reason === "HazardFound");
+      const { message = "" } = (await world.condition(kinds.controlPlane, "ConfigUpToDate")) ?? {};
+      assert.match(message, /^ADDRESS_REMOVED, ROUTE_REMOVED hold back .*demo-10\.5\.0\.1\. META: the address 10\.5\.0\.1 goes away, /);
+      await world.time.advance(60_000);
+      assert.deepEqual(written(world), ["MetaWrite 10.5.0.1", "MetaWrite 10.5.0.1"]);
+      await world.annotate(kinds.controlPlane, "talos-operator.dev/accept-hazard", "ADDRESS_REMOVED,ROUTE_REMOVED");
       await world.until("taken out", async () => metaOf(world, "10.5.0.1") === undefined);
       await world.time.advance(60_000);
       assert.deepEqual(written(world), ["MetaWrite 10.5.0.1", "MetaWrite 10.5.0.1", "MetaDelete 10.5.0.1"]);

@@ -1,6 +1,8 @@
 /** A bucket in memory that breaks off at any call, and notes what was asked of it. For tests of the worker. */
 import type { ObjectStore, ObjectStoreFailure, ObjectStoreFailureKind, StoredObject } from "@talos-operator/ports";
 
+type Removal = "gone" | "marked" | "locked";
+
 export interface TestBucket {
   readonly objects: Map<string, Uint8Array>;
   readonly uploads: Map<string, { readonly key: string; readonly startedAt: number; readonly parts: Map<number, Uint8Array> }>;
@@ -15,7 +17,8 @@ export interface TestBucket {
     | undefined;
   /** `ignored`: a put stores whatever stands there; `refused`: 501. */
   conditions: "honoured" | "ignored" | "refused";
-  onRemove: "gone" | "marked" | "locked";
+  /** What becomes of an object that is removed. */
+  onRemove: Removal | ((key: string) => Removal);
   now: number;
   open(): ObjectStore;
 }
@@ -116,9 +119,10 @@ function openBucket(bucket: TestBucket, nextId: () => string): ObjectStore {
     abortUpload: ({ key, id }) => call("abortUpload", key, () => void bucket.uploads.delete(id)),
     remove: (key) =>
       call("remove", key, () => {
-        if (bucket.onRemove === "locked") throw storeFailure("locked");
+        const removed = typeof bucket.onRemove === "string" ? bucket.onRemove : bucket.onRemove(key);
+        if (removed === "locked") throw storeFailure("locked");
         bucket.objects.delete(key);
-        return { removed: bucket.onRemove === "marked" ? ("marked" as const) : ("gone" as const) };
+        return { removed };
       }),
     close: () => undefined,
   };

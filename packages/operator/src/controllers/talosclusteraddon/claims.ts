@@ -1,4 +1,6 @@
+import { labels } from "@talos-operator/api";
 import type { TalosClusterAddon, TalosClusterAddonRelease } from "@talos-operator/api";
+import { fullName, nameFor } from "../../spec/places.ts";
 import { belongingOf } from "./compose.ts";
 import { releaseTextOf, releaseTextOfAddon } from "./helm-release.ts";
 import { isAtWork, releaseOn, selects, unsharedReferences } from "./seen.ts";
@@ -7,7 +9,9 @@ import type { Cluster } from "./selection.ts";
 
 /** Somebody who asks for a Helm release on a cluster. */
 export interface Claim {
-  /** For people. */
+  /** Tells two of the same time apart, whoever asks. */
+  readonly id: string;
+  /** For people who may read the namespace of the addon alone. */
   readonly who: string;
   readonly isOurs: boolean;
   /** 0 = there is a TalosClusterAddonRelease that asks for it, 1 = an addon is about to make one. */
@@ -22,8 +26,9 @@ export interface Claim {
  */
 export function claimsOn(view: AddonView, addon: TalosClusterAddon, cluster: Cluster): readonly Claim[] {
   const text = releaseTextOfAddon(addon);
+  const { namespace } = addon.metadata;
   // A set of objects has no name in the cluster that another one could ask for: its objects are disputed, one by one.
-  if (text === "") return [wish(addon.metadata, true)];
+  if (text === "") return [wish(namespace, addon.metadata, true)];
   const on = view.releasesOn(cluster);
   const ours = releaseOn(view, addon, cluster);
   const holders = on.filter((release) => releaseTextOf(release) === text);
@@ -39,19 +44,23 @@ export function claimsOn(view: AddonView, addon: TalosClusterAddon, cluster: Clu
   // One of our name that is nobody's is taken over before it counts.
   const isHeldByUs = ours !== undefined && belongingOf(ours, addon) !== "other" && holders.includes(ours);
   return [
-    ...holders.map((release) => claimOf(release, release === ours && isHeldByUs)),
-    ...others.map(({ metadata }) => wish(metadata, false)),
-    ...(isHeldByUs ? [] : [wish(addon.metadata, true)]),
-  ].toSorted((a, b) => a.stage - b.stage || compare(a.since, b.since) || compare(a.who, b.who));
+    ...holders.map((release) => claimOf(namespace, release, release === ours && isHeldByUs)),
+    ...others.map(({ metadata }) => wish(namespace, metadata, false)),
+    ...(isHeldByUs ? [] : [wish(namespace, addon.metadata, true)]),
+  ].toSorted((a, b) => a.stage - b.stage || compare(a.since, b.since) || compare(a.id, b.id));
 }
 
-function claimOf({ metadata }: TalosClusterAddonRelease, isOurs: boolean): Claim {
-  const who = `TalosClusterAddonRelease ${metadata.namespace ?? ""}/${metadata.name}`;
-  return { who, isOurs, stage: 0, since: metadata.creationTimestamp ?? "" };
+/** One in another namespace that an addon of `namespace` made is no secret there. */
+function claimOf(namespace: string | undefined, { metadata }: TalosClusterAddonRelease, isOurs: boolean): Claim {
+  const object = { kind: "TalosClusterAddonRelease", metadata };
+  const isMadeFromHere = metadata.labels?.[labels.addon]?.startsWith(`${namespace ?? ""}.`) === true;
+  const id = fullName(object);
+  return { id, who: isMadeFromHere ? id : nameFor(namespace, object), isOurs, stage: 0, since: metadata.creationTimestamp ?? "" };
 }
 
-function wish({ namespace, name, creationTimestamp }: TalosClusterAddon["metadata"], isOurs: boolean): Claim {
-  return { who: `TalosClusterAddon ${namespace ?? ""}/${name}`, isOurs, stage: 1, since: creationTimestamp ?? "" };
+function wish(namespace: string | undefined, metadata: TalosClusterAddon["metadata"], isOurs: boolean): Claim {
+  const object = { kind: "TalosClusterAddon", metadata };
+  return { id: fullName(object), who: nameFor(namespace, object), isOurs, stage: 1, since: metadata.creationTimestamp ?? "" };
 }
 
 function compare(a: string, b: string): number {

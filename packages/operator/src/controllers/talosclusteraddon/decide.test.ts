@@ -408,6 +408,7 @@ describe("clusters that are not selected any more, or gone", () => {
 
 describe("two that ask for one Helm release on a cluster", () => {
   const a = controlPlane("a", "production");
+  const far = controlPlane("far", "production", { namespace: "tenant" });
   const older = addon({}, { name: "old", uid: "addon-0", creationTimestamp: rfc3339(0) });
   const disputed = (decision: AddonDecision): string => message(decision, "ReleaseDisputed");
 
@@ -442,6 +443,32 @@ describe("two that ask for one Helm release on a cluster", () => {
     assert.equal(ready(decision), "ReleaseNotOurs");
     assert.match(disputed(decision), /TalosClusterAddonRelease default\/mine/);
   });
+
+  for (const [what, world, says] of [
+    ["an addon of its own namespace by its name", { others: [older] }, "TalosClusterAddon default/old."],
+    [
+      "an addon of another namespace by its kind alone",
+      { others: [addon({}, { ...older.metadata, namespace: "secret" })] },
+      "a TalosClusterAddon in another namespace.",
+    ],
+    [
+      "what an addon of its own namespace made in another one by its name",
+      { releases: [made(older, far)] },
+      "TalosClusterAddonRelease tenant/far-old-addonrelease.",
+    ],
+    [
+      "what somebody made in another namespace by its kind alone",
+      { releases: [made(addon({}, { ...older.metadata, namespace: "secret" }), far)] },
+      "a TalosClusterAddonRelease in another namespace.",
+    ],
+  ] as const)
+    test(`an addon hears of ${what}`, () => {
+      const namespaces = new Map([["tenant", { [annotations.addonsFrom]: "*" }]]);
+      const decision = decide({ controlPlanes: [far], namespaces, ...world });
+      assert.equal(ready(decision), "ReleaseNotOurs");
+      assert.ok(message(decision).includes(`is that of ${says}`), message(decision));
+      assert.ok(disputed(decision).endsWith(`on tenant/far: ${says}`), disputed(decision));
+    });
 
   for (const [what, other] of [
     ["on another cluster", addon({ clusterSelector: { matchLabels: { env: "test" } } }, older.metadata)],

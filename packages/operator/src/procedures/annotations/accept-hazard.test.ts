@@ -8,7 +8,7 @@ import { configHashOf } from "../configure/config-hash.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import { acceptedHazards } from "./accept-hazard.ts";
 import type { SeenConfig } from "../../model/config.ts";
-import type { AcceptedHazardFact } from "../../model/record.ts";
+import type { AcceptedHazardFact, MachineFact } from "../../model/record.ts";
 
 const hazard: Hazard = {
   code: "TALOS_API_BLOCKED",
@@ -18,9 +18,16 @@ const hazard: Hazard = {
   holdsBack: true,
 };
 
+interface Over {
+  readonly accepted?: string;
+  readonly isRead?: boolean;
+  readonly on?: "control plane";
+  readonly meta?: Pick<MachineFact, "metaHash">;
+}
+
 /** What is done of a word on the pool of two workers whose settings changed; `isRead`: the second one was read. */
-function said(value: string, over: { readonly accepted?: string; readonly isRead?: boolean; readonly on?: "control plane" } = {}): unknown {
-  const { accepted, isRead = true, on } = over;
+function said(value: string, over: Over = {}): unknown {
+  const { accepted, isRead = true, on, meta = {} } = over;
   const word = { annotations: { [annotations.acceptHazard]: value } };
   const pool = worker(2);
   const known = facts({ bootstrapDone: founded, cni: undefined });
@@ -62,7 +69,12 @@ function said(value: string, over: { readonly accepted?: string; readonly isRead
     }),
   );
   const machines = bare.machines.map(({ declared: { address, role, owner, name } }, index) =>
-    configured(address, role, owner.name, { name, configHash: role === "worker" ? "old" : settingsOf(index), appliedHash: "applied" }),
+    configured(address, role, owner.name, {
+      name,
+      configHash: role === "worker" ? "old" : settingsOf(index),
+      appliedHash: "applied",
+      ...meta,
+    }),
   );
   const standing: readonly AcceptedHazardFact[] =
     accepted === undefined ? [] : [{ code: "TALOS_API_BLOCKED", configHash: accepted === "now" ? settingsOf(1) : accepted, at: NOW }];
@@ -102,6 +114,8 @@ describe("a person's word that accepts a hazard", () => {
     ]));
   test("waits until every machine that gets other settings was read", () =>
     assert.equal(said("CLUSTER_SUBNETS_OVERLAP", { isRead: false }), undefined));
+  test("waits until META was read where other settings are to stand there", () =>
+    assert.equal(said("CLUSTER_SUBNETS_OVERLAP", { meta: { metaHash: "of-before" } }), undefined));
   test("on another pool accepts nothing for this one", () =>
     assert.deepEqual(said("TALOS_API_BLOCKED", { on: "control plane" }), [
       `control plane: Accepted nothing: settings of TalosControlPlane demo have no hazard "TALOS_API_BLOCKED"; no hazard holds them back. ${removed}`,

@@ -2,6 +2,8 @@ import { annotations } from "@talos-operator/api";
 import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { configHashOf } from "../configure/config-hash.ts";
 import { codesOf, heldBack } from "../configure/hazards.ts";
+import { isMetaUnread, wantedMeta } from "../configure/meta-plan.ts";
+import { platformOf } from "../configure/platform-of.ts";
 import { withDecisions } from "../../record/facts.ts";
 import { listed } from "../../report/listed.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
@@ -64,7 +66,9 @@ function asking({ seen, configs }: Assessment, pool: Pool, facts: ClusterFacts):
             machine: machine.declared.name,
             settings,
             codes: state.kind === "hazard" ? codesOf(state.hazards) : [],
-            isUnread: state.kind === "unknown" && fact.configHash !== settings,
+            isUnread:
+              (state.kind === "unknown" && fact.configHash !== settings) ||
+              isMetaUnread(fact, wantedMeta(machine.declared, platformOf(machine.look, fact)), seen.configs?.get(machine.declared.name)),
           },
         ]
       : [],

@@ -78,6 +78,10 @@ describe("machines of a pool that no TalosMachine stands for", () => {
     assert.deepEqual(held(anew, [name], undefined, { kind: "silent", at: NOW, since: NOW - 11 * 60_000, detail: "off" }), []);
     assert.deepEqual(held(anew, [name], undefined, inMaintenance("10.0.1.1")), []);
     assert.deepEqual(held(world([]), [name], undefined, running()), []);
+    const foundLongAgo = world([], { bundle: { ...facts().bundle, wasFound: true, foundAt: NOW - 10 * 60_000 } });
+    const silentFor = (ms: number): Look => ({ kind: "silent", at: NOW, since: NOW - ms, detail: "off" });
+    assert.deepEqual(held(foundLongAgo, [name], undefined, silentFor(59_000)), [name]);
+    assert.deepEqual(held(foundLongAgo, [name], undefined, silentFor(60_000)), []);
     const given = { ...controlPlane(), metadata: { ...controlPlane().metadata, annotations: { [annotations.abandonMachine]: name } } };
     assert.deepEqual(held({ ...anew, controlPlane: given }, [name, `${name}2`], undefined, silent), [`${name}2`]);
   });

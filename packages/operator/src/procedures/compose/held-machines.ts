@@ -1,7 +1,6 @@
 import { annotations, machineNameFor } from "@talos-operator/api";
 import type { TalosControlPlane, TalosWorker } from "@talos-operator/api";
-import { silentForMs } from "../../looking/look.ts";
-import { COMES_BACK_MS, isMadeAnew, signOfEarlierLife } from "../../observe/reported-machines.ts";
+import { comesBackBy, isMadeAnew, signOfEarlierLife } from "../../observe/reported-machines.ts";
 import { machineFact, mayHoldConfig } from "../../record/facts.ts";
 import type { Look } from "../../model/look.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
@@ -44,7 +43,7 @@ export function heldMachines(
     .map((fact) => fact.name);
   if (!isMadeAnew(facts)) return known;
   const unreported = listed.filter(
-    (machine) => machineFact(facts, machine) === undefined && machine !== abandoned && mayShowConfig(look(machine)),
+    (machine) => machineFact(facts, machine) === undefined && machine !== abandoned && mayShowConfig(look(machine), facts),
   );
   return [...known, ...unreported];
 }
@@ -55,7 +54,7 @@ function isNamedBy(pool: string, { name, address }: MachineFact): boolean {
 }
 
 /** A machine that the record does not know runs with the cluster's keys, or may come back with them. */
-function mayShowConfig(look: Look | undefined): boolean {
+function mayShowConfig(look: Look | undefined, { bundle }: ClusterFacts): boolean {
   if (look === undefined || look.kind === "not-asked" || look.kind === "running") return true;
-  return look.kind === "silent" && silentForMs(look) < COMES_BACK_MS;
+  return look.kind === "silent" && look.at < comesBackBy(look.since, bundle.foundAt);
 }

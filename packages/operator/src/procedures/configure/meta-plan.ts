@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { metaNetworkText } from "../../config/meta-network.ts";
 import type { MachineFact } from "../../model/record.ts";
 import type { DeclaredMachine } from "../../model/machine.ts";
-import type { KnownConfig } from "../../model/config.ts";
+import type { KnownConfig, SeenConfig } from "../../model/config.ts";
 import type { ConfigState } from "../../model/plans.ts";
 
 /** Nothing stands under the key, or nothing is to stand there. */
@@ -39,6 +39,12 @@ export function metaSettings(hash: string): string {
 /** True when META of this machine is to be read: settings are wanted, or were written. */
 export function concernsMeta(fact: MachineFact, wanted: WantedMeta): boolean {
   return wanted.text !== undefined || (fact.metaHash ?? NO_META) !== NO_META;
+}
+
+/** Settings for META are to be written, and what stands there was not read since: whether they have a hazard nobody knows yet. */
+export function isMetaUnread(fact: MachineFact, wanted: WantedMeta, config: SeenConfig | undefined): boolean {
+  const isRead = config?.kind === "known" && config.meta?.wanted === wanted.hash;
+  return concernsMeta(fact, wanted) && fact.metaHash !== wanted.hash && !isRead;
 }
 
 /**

@@ -5,12 +5,13 @@ import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running, worker } from "../../testing/builders.ts";
 import type { World } from "../../testing/builders.ts";
 import { configHashOf } from "./config-hash.ts";
+import { wantedMeta } from "./meta-plan.ts";
 import { planConfigs } from "./plan.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import { chooseNext } from "./rollout.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
-import type { KnownConfig, SeenConfig } from "../../model/config.ts";
+import type { KnownConfig, SeenConfig, SeenMeta } from "../../model/config.ts";
 import type { ConfigState } from "../../model/plans.ts";
 import type { Running } from "../../model/look.ts";
 
@@ -451,6 +452,16 @@ describe("whose turn it is", () => {
     assert.deepEqual(nextIn(world(changing)), ["10.0.0.1"]);
     const hazardous = { config: { ...drifted.config, hazards } };
     assert.deepEqual(nextIn(world({ ...hazardous, more: { controlPlane: controlPlane(3, { driftPolicy: "Revert" }) } })), []);
+  });
+
+  test("neither is META brought back where that takes away what leads to the machine", () => {
+    const machines = [1, 2, 3].map((n) => ({ address: `10.0.0.${n}` }));
+    const machineSpec = { installDisk: "/dev/sda", meta: { interface: "eth0", subnet: 24 } };
+    const pool = controlPlane(3, { driftPolicy: "Revert", metalSpec: { machines, machineSpec } });
+    const wanted = wantedMeta(observed({ controlPlane: pool }).machines[0]!.declared, "metal").hash;
+    const drifted = (meta: Partial<SeenMeta>): ReturnType<typeof world> =>
+      world({ fact: { metaHash: wanted }, config: { meta: { wanted, live: "by-hand", ...meta } }, more: { controlPlane: pool } });
+    assert.deepEqual([nextIn(drifted({})), nextIn(drifted({ hazards }))], [["10.0.0.1"], []]);
   });
 
   describe("a machine that somebody changes again each time it is brought back", () => {

@@ -28,14 +28,15 @@ export function planConfigs(seen: Observed, facts: ClusterFacts): readonly Confi
       if (machine.declared.isConfigUnknown === true) return [];
       const settings = configHashOf(machine.declared, asItWasMade);
       const state = stateOf({ seen, facts, reader }, machine, fact, settings);
-      const meta = state.kind === "settled" || state.kind === "unknown" ? metaStateOf(seen, machine, fact, state) : undefined;
+      const meta =
+        state.kind === "settled" || state.kind === "unknown" ? metaStateOf({ seen, facts, reader }, machine, fact, state) : undefined;
       return [{ machine, fact, settings: meta === undefined ? settings : metaSettings(meta.wanted), state: meta?.state ?? state }];
     });
 }
 
 /** What is to be done about the META of a machine whose configuration is settled, or unknown. */
 function metaStateOf(
-  seen: Observed,
+  { seen, facts }: Around,
   { declared, look }: SeenMachine,
   fact: MachineFact,
   { kind }: ConfigState,
@@ -47,7 +48,8 @@ function metaStateOf(
     declared.problem === undefined
       ? metaState(fact, wanted, kind === "settled" && config?.kind === "known" ? config : undefined)
       : undefined;
-  return state === undefined ? undefined : { wanted: wanted.hash, state };
+  if (state?.kind !== "change") return state === undefined ? undefined : { wanted: wanted.hash, state };
+  return { wanted: wanted.hash, state: guarded(facts, metaSettings(wanted.hash), state, state.config.meta?.hazards) };
 }
 
 interface Around {
@@ -119,8 +121,13 @@ function stateOf({ seen, facts, reader }: Around, machine: SeenMachine, fact: Ma
 }
 
 /** The state, unless what is to be sent or booted has a hazard that a person was not asked about: whoever is shut out of a machine cannot bring it back. */
-function guarded(facts: ClusterFacts, settings: string, state: Extract<ConfigState, { readonly kind: "change" | "staged" }>): ConfigState {
-  const hazards = heldBack(facts, settings, state.config.hazards);
+function guarded(
+  facts: ClusterFacts,
+  settings: string,
+  state: Extract<ConfigState, { readonly kind: "change" | "staged" }>,
+  found = state.config.hazards,
+): ConfigState {
+  const hazards = heldBack(facts, settings, found);
   return hazards.length === 0 ? state : { kind: "hazard", config: state.config, hazards };
 }
 

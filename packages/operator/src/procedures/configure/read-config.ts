@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { compareContracts, describeMachineConfig, tryParseVersion } from "@talos-operator/talos";
+import { compareContracts, describeMachineConfig, removedFromMeta, tryParseVersion } from "@talos-operator/talos";
 import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
 import { isTalosError, META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, SystemInformationSpec, TalosClient } from "@talos-operator/talos/client";
@@ -128,7 +128,7 @@ export async function readConfig(
       ...(kubernetes === undefined ? {} : { kubernetes }),
       ...(install === undefined ? {} : { install }),
       ...(components.length === 0 ? {} : { components }),
-      ...(question.meta === undefined ? {} : { meta: seenMeta(question.meta, liveMeta, runs.hostname) }),
+      ...(question.meta === undefined ? {} : { meta: seenMeta(question.meta, liveMeta, runs.hostname, question.address) }),
       ...(talos === undefined ? {} : { talos: { ...talos, ...boot?.firmware, ...hardwareOf(system?.spec) } }),
       ...(boot === undefined ? {} : { arguments: boot.arguments }),
       onDisk: kindOfDisk(),
@@ -172,9 +172,10 @@ function differingName(runs = "", asked = ""): Pick<SeenMeta, "hostname"> {
 }
 
 /** @param fixed the host name of its configuration, which wins */
-function seenMeta(wanted: WantedMeta, live: string | undefined, fixed: string | undefined): SeenMeta {
+function seenMeta(wanted: WantedMeta, live: string | undefined, fixed: string | undefined, reachedAt: string): SeenMeta {
   const names = fixed === undefined ? differingName(hostnameInMeta(live), hostnameInMeta(wanted.text)) : {};
-  return { wanted: wanted.hash, live: metaHashOf(live), ...names };
+  const hazards = removedFromMeta(wanted.text, live, reachedAt);
+  return { wanted: wanted.hash, live: metaHashOf(live), ...names, ...(hazards.length === 0 ? {} : { hazards }) };
 }
 
 /** The static network settings in a machine's META; `undefined` = the key is not set. */

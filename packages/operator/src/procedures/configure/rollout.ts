@@ -19,6 +19,7 @@ import type { Place } from "../../disruption/pool-budget.ts";
 import type { Disruption } from "../../disruption/reasons.ts";
 import { whyHeld } from "../../disruption/slot-words.ts";
 import { readyToDisturb } from "../../disruption/drain.ts";
+import type { KnownConfig } from "../../model/config.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
 import type { MachineName } from "../../model/machine.ts";
@@ -120,7 +121,7 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
       );
   }
   if (isPausing(seen, plan)) return hold(SENT_AGAIN);
-  const hazards = plan.state.kind === "drifted" ? heldBack(facts, plan.settings, plan.state.config.hazards) : [];
+  const hazards = plan.state.kind === "drifted" ? heldBack(facts, plan.settings, hazardsOfRevert(plan.state)) : [];
   if (hazards.length > 0) return hold(`${codesOf(hazards).join(", ")}: ${hazardWords(hazards, plan.machine.declared)}`);
   const why = reasonOf(assessed, plan);
   const { look } = plan.machine;
@@ -135,6 +136,11 @@ function mayBegin(assessed: Assessment, facts: ClusterFacts, plan: ConfigPlan): 
   if (plan.state.kind !== "staged") return { kind: "now" };
   // Without space no pod can be evicted, and no Node be cordoned.
   return why === "enlarge" ? { kind: "now" } : onceDrained(assessed, name);
+}
+
+/** Of what is brought back: the configuration, or META. */
+function hazardsOfRevert({ config, part }: Extract<ConfigPlan["state"], { readonly kind: "drifted" }>): KnownConfig["hazards"] {
+  return part === "meta" ? config.meta?.hazards : config.hazards;
 }
 
 function onceDrained(assessed: Assessment, name: MachineName): Beginning {

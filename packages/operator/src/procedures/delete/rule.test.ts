@@ -234,6 +234,22 @@ const cases: readonly {
     actions: [],
     reason: "MachineUnreachable",
   },
+  ...[
+    { foundMs: 600_000, silentMs: 60_000, isReleased: true },
+    { foundMs: 600_000, silentMs: 59_000, isReleased: false },
+    { foundMs: 599_000, silentMs: 120_000, isReleased: false },
+    { foundMs: -3_600_000, silentMs: 600_000, isReleased: true },
+  ].map(({ foundMs, silentMs, isReleased }) => ({
+    name: `${isReleased ? "releases it" : "waits for it"} after ${silentMs / 1000} s of silence where the keys were found ${foundMs / 1000} s ago, by whatever leader`,
+    world: {
+      controlPlane: controlPlane(1, {}, going),
+      facts: { ...madeAnew, bundle: { ...madeAnew.bundle, foundAt: NOW - foundMs } },
+      looks: { "10.0.0.1": { kind: "silent", at: NOW, since: NOW - silentMs, detail: "unreachable" } as const },
+      namespaceIsTerminating: false,
+    },
+    actions: isReleased ? ["DeleteMachine"] : [],
+    reason: isReleased ? "WaitingForChildren" : "MachineUnreachable",
+  })),
   {
     name: "releases it when it has been silent for longer than it takes to install",
     world: {

@@ -1,8 +1,7 @@
 import { annotations } from "@talos-operator/api";
 import { machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { wordFor } from "../../assess/identity.ts";
-import { silentForMs } from "../../looking/look.ts";
-import { COMES_BACK_MS, isMadeAnew } from "../../observe/reported-machines.ts";
+import { comesBackBy, isMadeAnew } from "../../observe/reported-machines.ts";
 import type { DeletionPolicy } from "@talos-operator/api";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
@@ -25,16 +24,19 @@ export function isPreserved(seen: Observed, { declared: { owner } }: SeenMachine
 export function mayShowUntil(seen: Observed, machine: SeenMachine, facts: ClusterFacts | undefined): number | undefined {
   if (facts === undefined || !isMadeAnew(facts) || machineFact(facts, machine.declared.name) !== undefined || isPreserved(seen, machine))
     return undefined;
-  return comesBackUntil(seen, machine);
+  return comesBackUntil(seen, machine, facts.bundle.foundAt);
 }
 
 /** Until when a machine of which nothing is known may come back with a configuration, `undefined` = no longer, or it answers. */
-export function comesBackUntil(seen: Observed, { declared, look }: SeenMachine): number | undefined {
-  const until = seen.watchedSince + COMES_BACK_MS;
+export function comesBackUntil(seen: Observed, { declared, look }: SeenMachine, foundAt?: number): number | undefined {
+  const until = comesBackBy(seen.watchedSince, foundAt);
   // Its look is never older than this moment: nobody is asked.
   if (declared.address === "") return seen.now < until ? until : undefined;
   if (look.kind === "not-asked") return until;
-  return look.kind === "silent" && silentForMs(look) < COMES_BACK_MS ? look.since + COMES_BACK_MS : undefined;
+  if (look.kind !== "silent") return undefined;
+  const by = comesBackBy(look.since, foundAt);
+  // By the last look, and not by now: a clock that is set forward makes no silence long.
+  return look.at < by ? by : undefined;
 }
 
 export function policyOf(seen: Observed): DeletionPolicy {

@@ -4,6 +4,7 @@ import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running, worker } from "../../testing/builders.ts";
 import { metaHashOf, wantedMeta } from "../configure/meta-plan.ts";
 import { machineFact } from "../../record/facts.ts";
+import { planMachines } from "./plan.ts";
 import { configureMachines } from "./rule.ts";
 import type { MachineFact } from "../../model/record.ts";
 
@@ -82,4 +83,37 @@ test("a machine that was released by its other name is not met running by a look
     return action?.kind === "WriteRecord" && machineFact(action.facts, "demo-workers-10.0.1.1") !== undefined;
   };
   assert.deepEqual([learned(NOW - 500), learned(NOW + 500), learned(NOW + 1_000)], [false, false, true]);
+});
+
+test("a machine that waits at a new address is followed by the key that was written down alone, and by no word that lets it be configured again", () => {
+  const followedTo = (spki: string): string | undefined => {
+    const known = facts({
+      bootstrapDone: founded,
+      machines: [configured("10.0.0.1"), configured("10.0.0.2"), configured("10.0.0.3", "controlplane", "demo", { address: "10.0.0.9" })],
+      // It joins later, so nothing else is written down of it.
+      intents: [
+        {
+          what: "Reset",
+          role: "controlplane",
+          machine: "demo-10.0.0.8",
+          address: "10.0.0.8",
+          uuid: "",
+          at: NOW,
+          deadline: NOW + 600_000,
+          why: "",
+        },
+      ],
+    });
+    const seen = observed({
+      controlPlane: controlPlane(3, {}, { annotations: { "talos-operator.dev/approve-reprovision": "uuid-10.0.0.3" } }),
+      looks: {
+        "10.0.0.1": running(member(0, 2)),
+        "10.0.0.2": running(member(1, 2)),
+        "10.0.0.3": inMaintenance("10.0.0.3", { spki }),
+      },
+      facts: known,
+    });
+    return machineFact(planMachines(assess(seen), known).facts, "demo-10.0.0.3")?.address;
+  };
+  assert.deepEqual([followedTo("spki-10.0.0.3"), followedTo("spki-of-another")], ["10.0.0.3", "10.0.0.9"]);
 });

@@ -197,9 +197,10 @@ const cases: readonly {
     says: ["RemovingMember", /Member 0{15}3/],
   },
   {
-    name: "does not take one for gone that was silent for a moment only",
-    world: { listed: 2, facts: known(3), looks: looks(3, { "10.0.0.3": silent }) },
+    name: "does not take one for gone that has been silent for less than a minute",
+    world: { listed: 2, facts: known(3), looks: looks(3, { "10.0.0.3": { kind: "silent", at: NOW, since: NOW - 59_999, detail: "" } }) },
     does: [],
+    says: ["RemovingMember", /Its etcd member is removed a minute later/],
   },
   {
     name: "never removes a member that a machine shows, whatever the record says of it",
@@ -295,6 +296,15 @@ const cases: readonly {
     },
     does: [],
     says: ["WaitingForQuorum", /is wiped; it is released once/],
+  },
+  {
+    name: "does not let one go that is wiped, and that nobody asked to be, while etcd's members are not known",
+    world: {
+      listed: 2,
+      facts: known(3),
+      looks: { "10.0.0.1": gone, "10.0.0.2": gone, "10.0.0.3": inMaintenance("10.0.0.3", { spki: "other" }) },
+    },
+    does: [],
   },
   {
     name: "gives up waiting for one that went silent in its reset, when its time is over",

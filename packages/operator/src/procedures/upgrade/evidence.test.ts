@@ -4,6 +4,7 @@ import { assess } from "../../assess/assess.ts";
 import { configured, controlPlane, facts, founded, member, NOW, observed, running } from "../../testing/builders.ts";
 import { progressOf } from "./evidence.ts";
 import type { KnownConfig } from "../../model/config.ts";
+import type { Running } from "../../model/look.ts";
 import type { UpgradeIntent } from "../../record/upgrades.ts";
 
 const MINUTE = 60_000;
@@ -14,10 +15,11 @@ interface Given {
   readonly runs?: { readonly version?: string; readonly bootId?: string };
   readonly talos?: Partial<NonNullable<KnownConfig["talos"]>>;
   readonly args?: KnownConfig["arguments"];
+  readonly look?: Partial<Running>;
 }
 
 /** What a worker shows that was asked to boot v1.13.10: `well`, or why not. */
-function shown({ intent = {}, runs = {}, talos = {}, args }: Given): string {
+function shown({ intent = {}, runs = {}, talos = {}, args, look = {} }: Given): string {
   const { version = "v1.13.10", bootId = "after" } = runs;
   const asked: UpgradeIntent = {
     what: "Reboot",
@@ -48,7 +50,7 @@ function shown({ intent = {}, runs = {}, talos = {}, args }: Given): string {
   const seen = observed({
     controlPlane: controlPlane(3),
     facts: facts({ bootstrapDone: founded, machines: [1, 2, 3].map((n) => configured(`10.0.0.${n}`)), intents: [asked] }),
-    looks: Object.fromEntries([1, 2, 3].map((n) => [`10.0.0.${n}`, running(member(n - 1, 3), { version })])),
+    looks: Object.fromEntries([1, 2, 3].map((n) => [`10.0.0.${n}`, running(member(n - 1, 3), { version, ...(n === 2 ? look : {}) })])),
     configs: new Map([["demo-10.0.0.2", read]]),
   });
   const progress = progressOf(assess(seen), asked);
@@ -107,6 +109,17 @@ const cases: readonly (readonly [name: string, given: Given, says: RegExp])[] = 
   ["what runs, without it", { intent: { ...image, ...ran }, talos: { schematic: two }, args: grub(["quiet"]) }, /^fell-back$/],
   ["what runs, and not what its kernel was started with", { intent: { ...image, ...ran }, talos: { schematic: two } }, /^unreported$/],
   ["a Talos that does not tell its extensions", { intent: { talosExtensions: ["iscsi-tools"] } }, /^well$/],
+  ["a control plane whose member of etcd votes and is healthy", { intent: { role: "controlplane" } }, /^well$/],
+  [
+    "a control plane whose member of etcd is not healthy",
+    { intent: { role: "controlplane" }, look: { etcd: { ...member(1, 3), isHealthy: false } } },
+    /^missing: etcd on it is not healthy$/,
+  ],
+  [
+    "a control plane whose member of etcd was healthy when it was last looked at, long ago",
+    { intent: { role: "controlplane" }, look: { at: NOW - 2 * MINUTE } },
+    /^missing: its member of etcd is no healthy voter$/,
+  ],
 ];
 
 describe("a machine that was asked to boot another Talos", () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assess } from "../../assess/assess.ts";
-import { facts, NOW, observed, running } from "../../testing/builders.ts";
+import { controlPlane, facts, NOW, observed, running } from "../../testing/builders.ts";
 import { quarantineOf } from "../../record/upgrades.ts";
-import { failedHere, quarantined } from "./quarantine.ts";
+import { failedHere, lifted, quarantined } from "./quarantine.ts";
 import type { SeenMachine } from "../../model/observation.ts";
 import type { TalosBuild, UpgradeIntent } from "../../record/upgrades.ts";
 
@@ -57,4 +57,21 @@ for (const [what, isTold, over] of [
     const { name = "demo-workers-10.0.1.1", ...look } = { name: undefined, ...over };
     const machine = { declared: { name, version: "v1.13.10" }, look: running(undefined, { version: "v1.13.10", ready: false, ...look }) };
     assert.equal(failedHere(after, machine as unknown as SeenMachine) !== undefined, isTold);
+  });
+
+for (const [word, left] of [
+  ["v1.13.1", ["v1.13.10"]],
+  ["v1.13.10", ["v1.13.1"]],
+  ["1.13.10", ["v1.13.1"]],
+  ["v1.13", ["v1.13.1", "v1.13.10"]],
+] as const)
+  test(`lift-quarantine: ${word} leaves ${left.join(", ")} in quarantine`, () => {
+    const row = { machine: "demo-workers-10.0.1.1", at: NOW, why: "It failed." };
+    const known = facts({ quarantine: ["v1.13.1", "v1.13.10"].map((version) => ({ ...row, version })) });
+    const pool = controlPlane(1, {}, { annotations: { "talos-operator.dev/lift-quarantine": word } });
+    const after = lifted(assess(observed({ controlPlane: pool, facts: known })), known);
+    assert.deepEqual(
+      after?.facts.quarantine?.map(({ version }) => version),
+      left,
+    );
   });

@@ -26,6 +26,8 @@ const holdsBack = {
   NODE_LABEL_RESTRICTED: true,
   NODE_TAINT_RESTRICTED: true,
   KUBELET_LABEL_REFUSED: true,
+  ADDRESS_REMOVED: true,
+  ROUTE_REMOVED: true,
 } as const satisfies Record<string, boolean>;
 
 /** What Talos takes and the user would rue. */
@@ -56,8 +58,15 @@ export function hazardOf(finding: HazardFinding): Hazard {
   return { ...finding, holdsBack: holdsBack[finding.code] };
 }
 
+/** The documents of a config. */
+export interface ConfigParts {
+  readonly v1alpha1: ConfigMap | undefined;
+  /** All documents but v1alpha1. */
+  readonly documents: readonly ConfigDocument[];
+}
+
 /** A config as the checks for hazards see it. */
-export interface HazardInput {
+export interface HazardInput extends ConfigParts {
   readonly mode: RuntimeMode;
   /** Where the machine is reached; `undefined` = not known. */
   readonly reachedAt?: string | undefined;
@@ -65,9 +74,6 @@ export interface HazardInput {
   readonly addresses?: readonly string[] | undefined;
   /** The kubelet of this Talos registers its Node with the taints of the config. */
   readonly registersWithTaints: boolean;
-  readonly v1alpha1: ConfigMap | undefined;
-  /** All documents but v1alpha1. */
-  readonly documents: readonly ConfigDocument[];
 }
 
 /** A text of the config with its place. */
@@ -78,7 +84,7 @@ export interface Located {
 }
 
 /** The first document of a kind. */
-export function documentOf({ documents }: HazardInput, kind: string): ConfigMap | undefined {
+export function documentOf({ documents }: ConfigParts, kind: string): ConfigMap | undefined {
   return documents.find(({ shape }) => shape.kind === kind)?.members;
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { validateMachineConfig, type RuntimeMode } from "../validate.ts";
 import { hazardCodes, hazardOf } from "./hazard.ts";
+import { removedAccess } from "./removed.ts";
 import type { HazardCode } from "./hazards.ts";
 
 const machine = "machine: {type: worker, install: {disk: /dev/sda}}\n";
@@ -14,6 +15,9 @@ const podSecurity = (exemptions: string): string =>
   controlPlane(
     `apiServer: {admissionControl: [{name: PodSecurity, configuration: {kind: PodSecurityConfiguration, exemptions: {${exemptions}}}}]}`,
   );
+const links = (members: string): string =>
+  `machine: {type: worker, install: {disk: /dev/sda}, network: {interfaces: [${members}]}}\ncluster: {${endpoint}}\n`;
+const link = (members: string): string => `---\napiVersion: v1alpha1\nkind: LinkConfig\nname: eth0\n${members}`;
 const endpoint = "controlPlane: {endpoint: 'https://192.0.2.1:6443'}";
 
 interface Case {
@@ -22,6 +26,8 @@ interface Case {
   readonly mode?: RuntimeMode;
   readonly contract?: string;
   readonly addresses?: readonly string[];
+  /** The config that the machine runs, reached at 192.0.2.7. */
+  readonly live?: string;
   /** `code document path` of every hazard. */
   readonly hazards: readonly `${HazardCode} ${string}`[];
 }
@@ -251,15 +257,50 @@ const cases: readonly Case[] = [
     hazards: [],
   },
   {
+    name: "the address at which the machine is reached, and the way to it, taken out",
+    config: cluster(endpoint),
+    live: links("{addresses: [192.0.2.7/24], routes: [{gateway: 192.0.2.1}, {network: 198.51.100.0/24, gateway: 192.0.2.2}]}"),
+    hazards: [
+      "ADDRESS_REMOVED v1alpha1 machine.network.interfaces[0].addresses[0]",
+      "ROUTE_REMOVED v1alpha1 machine.network.interfaces[0].routes[0]",
+      "ROUTE_REMOVED v1alpha1 machine.network.interfaces[0].routes[1]",
+    ],
+  },
+  {
+    name: "the same written as a document, with another gateway",
+    config: `${cluster(endpoint)}${link("addresses: [{address: 192.0.2.7/25}]\nroutes: [{gateway: 192.0.2.9}]\n")}`,
+    live: links(
+      "{addresses: [192.0.2.7/24], routes: [{network: 0.0.0.0/0, gateway: 192.0.2.1}, {network: 198.51.100.0/24, gateway: 192.0.2.2}]}",
+    ),
+    hazards: [],
+  },
+  {
+    name: "another address, and a route of another family, of another table and of a smaller network in the place of one",
+    config: `${cluster(endpoint)}${link("addresses: [{address: 192.0.2.8/24}]\nroutes: [{gateway: 'fe80::1'}, {gateway: 192.0.2.1, table: '100'}, {destination: 198.51.100.0/25}]\n")}`,
+    live: `${cluster(endpoint)}${link("addresses: [{address: 192.0.2.7/24}]\nroutes: [{destination: 198.51.100.0/24, gateway: 192.0.2.1}]\n")}`,
+    hazards: ["ADDRESS_REMOVED LinkConfig/eth0 addresses[0].address", "ROUTE_REMOVED LinkConfig/eth0 routes[0]"],
+  },
+  {
+    name: "an address at which the machine is not reached, of a VLAN, taken out, and its route",
+    config: links("{addresses: [192.0.2.7/24]}"),
+    live: links(
+      "{addresses: [192.0.2.7/24], vlans: [{vlanId: 5, addresses: [198.51.100.7/24], routes: [{network: 203.0.113.0/24, gateway: 198.51.100.1}]}]}",
+    ),
+    hazards: ["ROUTE_REMOVED v1alpha1 machine.network.interfaces[0].vlans[0].routes[0]"],
+  },
+  { name: "an address that nobody fixed", config: cluster(endpoint), live: links("{dhcp: true}"), hazards: [] },
+  {
     name: "a document alone says nothing of the cluster",
     config: "apiVersion: v1alpha1\nkind: LinkConfig\nname: a\naddresses: [{address: 10.244.0.1/24}]\n",
     hazards: [],
   },
 ];
 
-for (const { name, config, mode = "metal", contract, addresses, hazards } of cases) {
+for (const { name, config, mode = "metal", contract, addresses, live, hazards } of cases) {
   test(`hazards: ${name}`, () => {
-    const found = validateMachineConfig(config, { mode, addresses, ...(contract === undefined ? {} : { contract }) }).hazards;
+    const options = contract === undefined ? {} : { contract };
+    const removed = live === undefined ? [] : removedAccess(config, live, { ...options, reachedAt: "192.0.2.7" });
+    const found = [...validateMachineConfig(config, { mode, addresses, ...options }).hazards, ...removed];
     assert.deepEqual(
       found.map(({ code, document, path }) => `${code} ${document} ${path}`),
       hazards,
