@@ -69,7 +69,7 @@ export const defragmentMember = defineSend("DefragmentMember", {
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotAsked(rememberedAs({ retry }, machine), effects);
     if (ending.kind === "refused")
-      effects.event(effects.seen.controlPlane, "EtcdCareFailed", "DefragmentMember", `${machine} does not defragment: ${ending.words}`);
+      effects.event("EtcdCareFailed", "DefragmentMember", `${machine} does not defragment: ${ending.words}`);
   },
   lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine }) => onMachine("etcd care", machine, (named) => `Defragment etcd: ${named}.`),

@@ -60,16 +60,14 @@ export const disarmAlarms = defineSend("DisarmAlarms", {
   send: ({ client }, options) => client.etcdAlarmDisarm(options),
   taken: ({ action, effects }) =>
     effects.event(
-      effects.seen.controlPlane,
       "Reconciling",
       "DisarmAlarms",
-      `What etcd raised its alarms for is cured; they were taken back through ${action.machine}.`,
+      `Disarmed the alarms of etcd through ${action.machine}: what raised them is cured.`,
     ),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotAsked(rememberedAs({ retry }, machine), effects);
     if (ending.kind === "refused")
       effects.event(
-        effects.seen.controlPlane,
         "EtcdCareFailed",
         "DisarmAlarms",
         `${machine} does not take the alarm back: ${ending.words}`,

@@ -68,7 +68,6 @@ export const rejoinEtcd = defineSend("RejoinEtcd", {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
     if (ending.kind === "refused")
       effects.event(
-        effects.seen.controlPlane,
         "EtcdCareFailed",
         "RejoinEtcd",
         `${machine} does not boot to join etcd anew: ${ending.words}`,

@@ -68,10 +68,9 @@ export const removeMember = defineSend("RemoveMember", {
   send: ({ client, action }, options) => client.etcdRemoveMemberById(action.memberId, options),
   taken: ({ action: { machine, memberId }, effects }) =>
     effects.event(
-      effects.seen.controlPlane,
       "Reconciling",
       "RemoveMember",
-      `Member ${memberId} of ${machine}, which is gone, was removed from etcd.`,
+      `Removed member ${memberId} of ${machine}, which is gone, from etcd.`,
     ),
   ended: (ending, { action: { machine, memberId, via }, effects }) =>
     endRemoval(ending, retry, memberId, effects, (words) => `${via.machine} refused to remove member ${memberId} of ${machine}: ${words}`),

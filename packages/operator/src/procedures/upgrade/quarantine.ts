@@ -1,5 +1,5 @@
 import { annotations } from "@talos-operator/api";
-import { withDecisions } from "../../record/facts.ts";
+import { intentOn, withDecisions } from "../../record/facts.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { quarantineOf, upgradeIntents } from "../../record/upgrades.ts";
 import { builtFrom } from "./words.ts";
@@ -38,6 +38,7 @@ export function quarantined(
   };
   const { operations = [], ...rest } = facts;
   const left = operations.filter(({ kind }) => kind !== "UpgradeTalos");
+  const goesBack = intentOn(facts, machine)?.rollsBackFrom !== undefined;
   const stopped: ClusterFacts = {
     ...rest,
     ...(left.length === 0 ? {} : { operations: left }),
@@ -51,7 +52,7 @@ export function quarantined(
     action: "Quarantine",
     reason: "VersionFailed",
     machine,
-    message: `${failedWords(row)} failed on ${machine}: ${why}`,
+    message: `Upgrade to ${failedWords(row)} stopped: ${sentenceOf(row)}${goesBack ? ` It is rolled back to Talos ${talosBefore}.` : ""} No other machine gets it.`,
   });
 }
 
@@ -101,6 +102,19 @@ export function failedWords({ version, schematic }: TalosBuild): string {
 /** What lets a Talos that failed, or another one, go on: as a sentence. */
 export function quarantineRelease({ version, schematic }: TalosBuild): string {
   return `Ask for another ${schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${version} to try it again.`;
+}
+
+/** The failure as a sentence about its machine. */
+function sentenceOf({ machine, why }: Pick<QuarantineFact, "machine" | "why">): string {
+  return why.startsWith("it ") ? `${machine}${why.slice(2)}` : `${machine}: ${why}`;
+}
+
+/** What became of a machine that runs the Talos of before again. */
+export function rolledBackWords(facts: Pick<ClusterFacts, "quarantine"> | undefined, intent: UpgradeIntent): string {
+  const { machine, talosBefore, talosVersion: version, talosSchematic: schematic } = intent;
+  const row = quarantineOf(facts, { version, schematic }).findLast((one) => one.machine === machine);
+  if (row === undefined) return `${machine} was rolled back to ${talosBefore}, for Talos ${version} is not asked for any more.`;
+  return `${sentenceOf(row).replace(/\.$/, "")} and was rolled back to ${talosBefore}.`;
 }
 
 /** Manufacturer and product, for people; empty where the machine told neither. */
