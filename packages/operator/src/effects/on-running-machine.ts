@@ -46,7 +46,8 @@ export function onRunningMachine<W extends string>(word: W, pauseMs: Retry["paus
       if (ending.code === "FAILED_PRECONDITION") {
         session.forgetSent(`${word}/${machine}`);
         holdBack(`it takes nothing now (${ending.words})`);
-      }
+        // What else is refused the record tells; a boot is asked for again until its deadline.
+      } else if (word === "Reboot") effects.event("ConfigApplyFailed", word, `${machine} refused: ${ending.words}`);
     },
     lastly({ action: { machine }, effects: { session } }: Asked): void {
       session.configs.forget(machine);

@@ -139,12 +139,6 @@ const cases: readonly {
     want: ["TalosVersionFailed"],
   },
   {
-    name: "a reboot for settings is refused",
-    before: facts({ intents: [intent("Reboot")] }),
-    after: facts({ decisions: [decision("Reboot", "Refused")] }),
-    want: ["ConfigApplyFailed"],
-  },
-  {
     name: "a boot into another Talos is refused, which is asked for again",
     before: facts({ intents: [{ ...intent("Reboot"), talosVersion: "v1.13.10" }] }),
     after: facts({ decisions: [decision("Reboot", "Refused")] }),

@@ -112,8 +112,7 @@ function endOf({ action, reason, machine, message }: DecisionFact, before: Clust
   if (reason === "VersionAsked") return step("TalosBooting", `Booting ${machine} into Talos ${talos ?? ""}.`);
   if (reason === "RolledBack") return step("MachineRolledBack", message);
   if (action === "Reboot" && reason === "Booted") return step("MachineRebooted", `Rebooted ${machine}.`);
-  // A boot into another Talos that a machine refuses is asked for again.
-  if (reason === "Upgraded" || (action === "Reboot" && talos !== undefined)) return [];
+  if (reason === "Upgraded" || (action === "Reboot" && reason === "Refused")) return [];
   if (action !== "ApplyConfig" && action !== "WriteMeta" && action !== "Reboot") return [];
   if (reason === "Applied") return step("SettingsChanged", `Applied new settings to ${machine} without a reboot.`);
   return reason === "Refused" || reason === "TakenBack" ? [{ kind: "failure", reason: "ConfigApplyFailed", machine, note: message }] : [];

@@ -6,7 +6,7 @@ import type { Telling } from "../telling/telling.ts";
 import { onceFor } from "../assess/once.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { newsOf } from "../record/news.ts";
-import type { News } from "../record/news.ts";
+import type { News, NewsContext } from "../record/news.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
@@ -18,7 +18,7 @@ const WHEN_READY: ReadonlySet<EventReason> = new Set(["MachineConfigured", "Mach
 /** Tells what was just written into the record: a step on its machine, everything else on the pool or the cluster that a person wrote. */
 export function tellWritten(seen: Observed, before: ClusterFacts, after: ClusterFacts, events: Telling): void {
   const drained = new Set([...(seen.drains ?? [])].flatMap(([name, { state }]) => (state?.kind === "drained" ? [name] : [])));
-  const context = { drained, now: seen.now, count: (run: Parameters<typeof upgradeCount>[1]) => upgradeCount(seen, run, after) };
+  const context: NewsContext = { drained, now: seen.now, count: (run) => upgradeCount(seen, run, after) };
   for (const news of newsOf(before, after, context)) tellNews(news, seen, after, events);
 }
 

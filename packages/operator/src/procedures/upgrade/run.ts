@@ -25,7 +25,7 @@ export function withRun(assessed: Assessment, facts: ClusterFacts, hop: TalosHop
 function askedIn({ seen }: Assessment, hop: TalosHop): string {
   const plan = upgradePlanOf(seen);
   const hops = plan.kind === "hops" ? plan.hops.filter((one) => one.kind === "talos") : [hop];
-  const last = new Map(hops.flatMap(({ machines }) => machines.map(({ name, to }) => [name, to.version])));
+  const last = new Map(hops.flatMap(({ machines }) => machines.map(({ name, to }) => [name, to.version] as const)));
   return [...new Set(last.values())].join(", ");
 }
 

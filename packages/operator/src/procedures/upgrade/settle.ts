@@ -281,7 +281,7 @@ function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extra
   const { seen } = assessed;
   const withinMs = seen.upgradeWithinMs ?? WELL_WITHIN_MS;
   const lacks = lackOf(assessed, intent, progress.what);
-  const why = progress.isFinal === true ? `it is not well: ${lacks}.` : `it was not healthy within ${timeWords(withinMs)} (${lacks}).`;
+  const why = progress.isFinal === true ? `it is not healthy: ${lacks}.` : `it was not healthy within ${timeWords(withinMs)} (${lacks}).`;
   // What no waiting cures is what the image lacks.
   const blames = progress.isFinal === true ? ({ blames: "image" } as const) : {};
   const forbidden = mayRollBack(assessed.machines, intent);
