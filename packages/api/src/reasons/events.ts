@@ -218,4 +218,3 @@ export const eventCatalogue = {
 
 /** A reason of {@link eventCatalogue}. */
 export type EventReason = keyof typeof eventCatalogue;
-

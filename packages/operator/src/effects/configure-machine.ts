@@ -150,11 +150,7 @@ export const configureMachine = defineSend("ConfigureMachine", {
     if (ending.kind === "over") effects.tellStep(machine.name, "MachineConfigured", `Configured ${machine.name}.`);
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine.name), ending, effects);
     if (ending.kind === "refused")
-      effects.event(
-        "ConfigApplyFailed",
-        "ConfigureMachine",
-        `${machine.name} refused its configuration: ${ending.words}`,
-      );
+      effects.event("ConfigApplyFailed", "ConfigureMachine", `${machine.name} refused its configuration: ${ending.words}`);
   },
   lastly({ action: { machine }, effects: { session } }) {
     session.machines.connections(machine.name)?.closeMaintenance();

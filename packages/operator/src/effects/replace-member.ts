@@ -77,8 +77,7 @@ export const replaceMember = defineSend("ReplaceMember", {
     ),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
-    if (ending.kind === "refused")
-      effects.event("MemberRemovalFailed", "ReplaceMember", `${machine} did not leave etcd: ${ending.words}`);
+    if (ending.kind === "refused") effects.event("MemberRemovalFailed", "ReplaceMember", `${machine} did not leave etcd: ${ending.words}`);
   },
   lastly: nudgeMembers,
   step: ({ machine }) =>

@@ -100,8 +100,7 @@ export const resetMachine = defineSend("ResetMachine", {
   taken: ({ action: { machine }, effects }) => effects.tellStep(machine, "ResetStarted", `Resetting ${machine}.`),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
-    if (ending.kind === "refused")
-      effects.event("DeleteFailed", "ResetMachine", `${machine} refused its reset: ${ending.words}`);
+    if (ending.kind === "refused") effects.event("DeleteFailed", "ResetMachine", `${machine} refused its reset: ${ending.words}`);
   },
   lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step(action, seen) {

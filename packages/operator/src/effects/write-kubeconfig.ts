@@ -48,8 +48,7 @@ export const writeKubeconfig = defineEffect("WriteKubeconfig", {
       );
       session.kubeconfig = { at: clock.now(), value: seenAccess(stored) };
       note("answered");
-      if (stored.isOurs)
-        effects.event("Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
+      if (stored.isOurs) effects.event("Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
     } catch (thrown) {
       note("unknown");
       if (isNotedRefusal("WriteKubeconfig", thrown, effects)) return;

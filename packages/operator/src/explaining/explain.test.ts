@@ -111,6 +111,12 @@ describe("why", () => {
       const { decisions: own, openIntents } = explain({ object: object(kind, ready), related: [], record });
       return [own.length, openIntents.length];
     };
-    assert.deepEqual([told("TalosMachine"), told("TalosControlPlane")], [[1, 1], [3, 2]]);
+    assert.deepEqual(
+      [told("TalosMachine"), told("TalosControlPlane")],
+      [
+        [1, 1],
+        [3, 2],
+      ],
+    );
   });
 });

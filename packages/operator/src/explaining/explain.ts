@@ -66,7 +66,10 @@ export function explain({ object, related, record }: ExplainInput): Explanation 
   const notes = [object, ...related].flatMap((one) => told(one, notesOn(one)));
   const referred = referredTo([...own, ...others, ...notes], [object, ...related], told);
   const { spec } = record ?? {};
-  const intents = [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])];
+  const intents = [
+    ...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]),
+    ...(spec?.openWorkerIntents ?? []),
+  ];
   // The record is the whole cluster's: of a machine its own part is told.
   const isOwn = (machine: string | undefined): boolean => object.kind !== "TalosMachine" || machine === object.metadata.name;
   return {

@@ -234,7 +234,10 @@ test("what a machine is brought to is told by the version that its intent names"
 });
 
 test("an upgrade tells how many machines there are, which one is done, and how long all took", () => {
-  const [one, two] = ["m1", "m2"].map((name) => ({ ...intent("Reboot"), machine: name, talosVersion: "v1.13.10" })) as [IntentFact, IntentFact];
+  const [one, two] = ["m1", "m2"].map((name) => ({ ...intent("Reboot"), machine: name, talosVersion: "v1.13.10" })) as [
+    IntentFact,
+    IntentFact,
+  ];
   const under = facts({ operations: [upgradeRun], intents: [one, two] });
   const upgraded = [one, two].map(({ machine: name }) => ({ ...decision("Reboot", "Upgraded"), machine: name }));
   const count = (done: number) => ({ count: () => ({ done, machines: 6 }) });
@@ -257,6 +260,9 @@ test("an upgrade tells how many machines there are, which one is done, and how l
 
 test("a hop on the way is not counted as the machine's last one", () => {
   const open = { ...intent("Reboot"), talosVersion: "v1.12.9" };
-  const [note] = notesOf(facts({ operations: [upgradeRun], intents: [open] }), facts({ operations: [upgradeRun], decisions: [decision("Reboot", "Upgraded")] }));
+  const [note] = notesOf(
+    facts({ operations: [upgradeRun], intents: [open] }),
+    facts({ operations: [upgradeRun], decisions: [decision("Reboot", "Upgraded")] }),
+  );
   assert.equal(note, "Upgraded m1 to Talos v1.12.9.");
 });

@@ -169,7 +169,10 @@ describe("events", () => {
       });
       await settle("worker", { machine: { sysctls: { "net.core.nonsense": "1" } } });
       const refused = await saying(world, "ConfigApplyFailed");
-      assert.ok(refused.length > 0 && refused.every((line) => /^TalosCluster\/demo .*demo-10\.5\.0\.[45].*no such key/.test(line)), refused.join("\n"));
+      assert.ok(
+        refused.length > 0 && refused.every((line) => /^TalosCluster\/demo .*demo-10\.5\.0\.[45].*no such key/.test(line)),
+        refused.join("\n"),
+      );
     }));
 
   for (const { what, spec } of [

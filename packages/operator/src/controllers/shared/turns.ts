@@ -47,9 +47,11 @@ export function turnsOf(before: StatusWithConditions | undefined, after: StatusW
   return all.flatMap(([reason, condition]) => (condition === undefined ? [] : [{ reason, note: condition.message }]));
 }
 
-/** The operator itself restarts machines: that they go down is no bad news, and that they are back no good news after it. */
+const PLANNED: ReadonlySet<string | undefined> = new Set(["Restarting", "MemberRestarting", "Resetting"]);
+
+/** The operator itself restarts and wipes machines: that they go down is no bad news, and that they are back no good news after it. */
 function isPlanned(condition: Condition | undefined): boolean {
-  return condition?.reason === "Restarting" || condition?.reason === "MemberRestarting";
+  return PLANNED.has(condition?.reason);
 }
 
 /** etcd was not healthy before, and has a reason now that only a person releases: what it was told of with then says nothing of that. */
