@@ -21,6 +21,11 @@ export function isRestart({ what, deadline }: Pick<IntentFact, "what" | "deadlin
   return RESTARTS.has(what) && now < deadline;
 }
 
+/** The same, or it wipes the machine. */
+export function isTakenDown(intent: Pick<IntentFact, "what" | "deadline">, now: number): boolean {
+  return isRestart(intent, now) || (intent.what === "Reset" && now < intent.deadline);
+}
+
 /** Of these machines some are no ready nodes, and the operator restarts each of those. */
 export function onlyRestart(assessed: Assessment, machines: readonly SeenMachine[]): boolean {
   const restarting = restartingMachines(assessed);

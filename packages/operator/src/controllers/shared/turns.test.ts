@@ -78,6 +78,7 @@ test("that the operator restarts machines is no bad news, and that they are back
     conditions: [{ type: "Ready", status, reason, message: reason, lastTransitionTime: "2026-01-01T00:00:00Z" } as Condition],
   });
   const [well, restarting, lost] = [ready("True", "AllReady"), ready("False", "Restarting"), ready("False", "NodesNotReady")];
+  const wiped = ready("False", "Removing");
   const told = (before: typeof well, after: typeof well): readonly string[] => turnsOf(before, after).map(({ reason }) => reason);
-  assert.deepEqual([told(well, restarting), told(restarting, well), told(restarting, lost)], [[], [], ["NotReady"]]);
+  assert.deepEqual([told(well, restarting), told(restarting, well), told(well, wiped), told(restarting, lost)], [[], [], [], ["NotReady"]]);
 });

@@ -47,7 +47,7 @@ export function turnsOf(before: StatusWithConditions | undefined, after: StatusW
   return all.flatMap(([reason, condition]) => (condition === undefined ? [] : [{ reason, note: condition.message }]));
 }
 
-const PLANNED: ReadonlySet<string | undefined> = new Set(["Restarting", "MemberRestarting", "Resetting"]);
+const PLANNED: ReadonlySet<string | undefined> = new Set(["Restarting", "MemberRestarting", "Removing"]);
 
 /** The operator itself restarts and wipes machines: that they go down is no bad news, and that they are back no good news after it. */
 function isPlanned(condition: Condition | undefined): boolean {
