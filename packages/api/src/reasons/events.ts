@@ -104,7 +104,7 @@ export const eventCatalogue = {
     on: pools,
     when: "An upgrade stopped: a machine failed with the Talos that was asked for, which goes to no other machine; the note says how, and whether the machine is rolled back.",
   },
-  ResetStarted: { type: "Normal", on: machine, when: "A machine accepted its reset." },
+  ResetStarted: { type: "Normal", on: machine, when: "A machine began its reset, as it was asked to." },
   MemberLeft: { type: "Normal", on: machine, when: "A machine left etcd because the operator asked it to; the note says what is next." },
   MachineReset: { type: "Normal", on: machine, when: "A machine was wiped: it answers in maintenance mode, or a container stopped." },
   MachineRemoved: { type: "Normal", on: pools, when: "Machines are no part of the cluster any more, wiped or not." },

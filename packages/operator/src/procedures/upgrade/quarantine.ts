@@ -2,6 +2,7 @@ import { annotations } from "@talos-operator/api";
 import { intentOn, withDecisions } from "../../record/facts.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { quarantineOf, upgradeIntents } from "../../record/upgrades.ts";
+import { sentenceAbout } from "../../report/about.ts";
 import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { SeenMachine } from "../../model/observation.ts";
@@ -52,7 +53,7 @@ export function quarantined(
     action: "Quarantine",
     reason: "VersionFailed",
     machine,
-    message: `Upgrade to ${failedWords(row)} stopped: ${sentenceOf(row)}${goesBack ? ` It is rolled back to Talos ${talosBefore}.` : ""} No other machine gets it.`,
+    message: `Upgrade to ${failedWords(row)} stopped: ${sentenceAbout(machine, why)}${goesBack ? ` It is rolled back to Talos ${talosBefore}.` : ""} No other machine gets it.`,
   });
 }
 
@@ -104,17 +105,12 @@ export function quarantineRelease({ version, schematic }: TalosBuild): string {
   return `Ask for another ${schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${version} to try it again.`;
 }
 
-/** The failure as a sentence about its machine. */
-function sentenceOf({ machine, why }: Pick<QuarantineFact, "machine" | "why">): string {
-  return why.startsWith("it ") ? `${machine}${why.slice(2)}` : `${machine}: ${why}`;
-}
-
 /** What became of a machine that runs the Talos of before again. */
 export function rolledBackWords(facts: Pick<ClusterFacts, "quarantine"> | undefined, intent: UpgradeIntent): string {
   const { machine, talosBefore, talosVersion: version, talosSchematic: schematic } = intent;
   const row = quarantineOf(facts, { version, schematic }).findLast((one) => one.machine === machine);
   if (row === undefined) return `${machine} was rolled back to ${talosBefore}, for Talos ${version} is not asked for any more.`;
-  return `${sentenceOf(row).replace(/\.$/, "")} and was rolled back to ${talosBefore}.`;
+  return `${sentenceAbout(machine, row.why).replace(/\.$/, "")} and was rolled back to ${talosBefore}.`;
 }
 
 /** Manufacturer and product, for people; empty where the machine told neither. */
