@@ -20,7 +20,7 @@ export interface NewsContext {
   readonly drained: ReadonlySet<MachineName>;
   readonly now: number;
   /** How many machines an upgrade is through with, by the second facts. */
-  count(run: OperationFact): { readonly done: number; readonly machines: number };
+  readonly count: (run: OperationFact) => { readonly done: number; readonly machines: number };
 }
 
 /**
