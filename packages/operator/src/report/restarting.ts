@@ -17,7 +17,7 @@ const restartingMachines = onceFor(
 );
 
 /** The operator restarts the machine of this intent, and it may still come back in its time. */
-export function isRestart({ what, deadline }: Pick<IntentFact, "what" | "deadline">, now: number): boolean {
+function isRestart({ what, deadline }: Pick<IntentFact, "what" | "deadline">, now: number): boolean {
   return RESTARTS.has(what) && now < deadline;
 }
 
