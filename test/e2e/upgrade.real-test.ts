@@ -127,7 +127,7 @@ describe("npm start, and another Talos", { concurrency: false }, () => {
       "-o",
       "jsonpath={range .items[*]}{.note}{.message}{'\\n'}{end}",
     );
-    for (const name of plan.drained) assert.match(events, new RegExp(`^${name.replaceAll(".", "\\.")} was drained`, "m"));
+    for (const name of plan.drained) assert.match(events, new RegExp(`^Drained ${name.replaceAll(".", "\\.")}\\.`, "m"));
     await etcd.end("SIGKILL");
     assert.doesNotMatch(etcd.output(), /QuorumLost|NoAnswer|DataCorrupt/);
     const talosconfig = join(demo.folder, "clusters", "default", "first", "talosconfig");

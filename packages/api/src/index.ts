@@ -136,7 +136,7 @@ export { conditionCatalogue, conditionFor, releaseOf, statusOf } from "./reasons
 export type { ConditionReason, ConditionType, ReadyReason, ReasonOf } from "./reasons/catalogue.ts";
 export type { ConditionEntry, ConditionKind, ReasonEntry, Release } from "./reasons/entry.ts";
 export { eventCatalogue } from "./reasons/events.ts";
-export type { EventEntry, EventReason, MachineEventReason } from "./reasons/events.ts";
+export type { EventEntry, EventReason } from "./reasons/events.ts";
 
 export { validateAddress, validateAddresses } from "./validation/addresses.ts";
 export type { AddressOptions, MachineAddress } from "./validation/addresses.ts";

@@ -7,3 +7,9 @@
 export function elapsedMs(since: number, now: number): number {
   return now < since ? Number.POSITIVE_INFINITY : now - since;
 }
+
+/** `102 s`, and from ten minutes on `17 min`. */
+export function timeWords(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  return seconds < 600 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}

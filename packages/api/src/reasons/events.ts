@@ -7,170 +7,119 @@ export interface EventEntry {
   readonly on: readonly ConditionKind[];
   /** When it is told, as one sentence. */
   readonly when: string;
-  /** What one machine or several of them did, after their names: `joined the cluster`. Only where it is about machines. */
-  readonly did?: string;
 }
 
-const machineAndParents = ["TalosMachine", "TalosControlPlane", "TalosWorker", "TalosCluster", "KubernetesCluster"] as const;
-const turning = [...machineAndParents, "TalosEtcdBackupSchedule", "EtcdBackup"] as const;
-const parents = ["TalosControlPlane", "TalosWorker", "TalosCluster", "KubernetesCluster"] as const;
-const heads = ["TalosControlPlane", "TalosCluster", "KubernetesCluster"] as const;
+/** A step of one machine. */
+const machine = ["TalosMachine"] as const;
+/** Whichever a person wrote: the cluster, or the pool where it belongs to none. */
+const pools = ["TalosControlPlane", "TalosWorker", "TalosCluster", "KubernetesCluster"] as const;
+const clusters = ["TalosControlPlane", "TalosCluster", "KubernetesCluster"] as const;
+const turning = ["TalosMachine", ...pools, "TalosEtcdBackupSchedule", "EtcdBackup"] as const;
 
 /**
  * Every reason of an event, in the order of a cluster's life. Published reasons of the operators whose kinds these are keep their names.
  *
  * Each is told for a fact that was written down, or for a condition that turned, at the moment when that is stored: never twice, and never because something
- * was read again.
+ * was read again. A step is told on its machine; start, end and failure of an operation on what a person wrote.
  */
 export const eventCatalogue = {
-  Created: { type: "Normal", on: ["TalosControlPlane"], when: "The cluster's keys, or the Secret with its kubeconfig, were made." },
-  Imported: {
-    type: "Normal",
-    on: ["TalosControlPlane"],
-    when: "The keys of a running cluster were copied into a Secret of this operator.",
-  },
+  Created: { type: "Normal", on: clusters, when: "The cluster's keys, or the Secret with its kubeconfig, were made." },
+  Imported: { type: "Normal", on: clusters, when: "The keys of a running cluster were copied into a Secret of this operator." },
   MachineConfigured: {
     type: "Normal",
-    on: parents,
-    when: "A machine in maintenance mode took its configuration. Before etcd is bootstrapped only pools say so.",
-    did: "took the configuration",
+    on: machine,
+    when: "A machine in maintenance mode took its configuration. Not reported while the control plane is not ready, as when a cluster is made.",
   },
-  EtcdBootstrapped: {
-    type: "Normal",
-    on: heads,
-    when: "The member list of a control plane proves that etcd was bootstrapped. Reported on the object that the control plane was made from, where there is one.",
-  },
+  EtcdBootstrapped: { type: "Normal", on: clusters, when: "The member list of a control plane proves that etcd was bootstrapped." },
   MachineJoined: {
     type: "Normal",
-    on: machineAndParents,
+    on: machine,
     when: "A machine runs with its configuration for the first time. Not reported while the control plane is not ready, as when a cluster is made.",
-    did: "joined the cluster",
   },
   Ready: { type: "Normal", on: turning, when: "The condition Ready turned True; on a TalosMachine after it was not." },
-  NotReady: { type: "Warning", on: turning, when: "The condition Ready is not True any more; the note is its message." },
+  NotReady: {
+    type: "Warning",
+    on: turning,
+    when: "The condition Ready is not True any more, and no restart by the operator is the cause; the note is its message.",
+  },
   InvariantBroken: {
     type: "Warning",
-    on: ["TalosControlPlane"],
+    on: clusters,
     when: "A pass was held back because it would have broken a rule that always holds, which the note names: a fault of the operator.",
   },
-  EtcdHealthy: { type: "Normal", on: ["TalosControlPlane"], when: "The condition EtcdHealthy is True again." },
+  EtcdHealthy: { type: "Normal", on: clusters, when: "The condition EtcdHealthy is True again." },
   EtcdUnhealthy: {
     type: "Warning",
-    on: ["TalosControlPlane"],
+    on: clusters,
     when: "The condition EtcdHealthy turned False, or its reason became one that only a person releases; the note is its message.",
   },
-  UpgradePending: {
-    type: "Normal",
-    on: parents,
-    when: "The spec asks for another version than runs: the condition UpgradePending turned True, and the note is its message.",
-  },
-  SettingsChanged: {
-    type: "Normal",
-    on: machineAndParents,
-    when: "New settings are in force on a machine, or in its META, without a reboot.",
-    did: "runs with the new settings",
-  },
+  SettingsChanged: { type: "Normal", on: machine, when: "New settings are in force on a machine, or in its META, without a reboot." },
   KubeletCertificateApproved: {
     type: "Normal",
-    on: ["TalosControlPlane"],
+    on: machine,
     when: "The request of a kubelet for the certificate that it serves with was approved, because a person lets the operator do so.",
   },
-  ConfigApplyFailed: { type: "Warning", on: machineAndParents, when: "A machine refused settings, or took them back; the note says why." },
-  MachineDrained: {
-    type: "Normal",
-    on: machineAndParents,
-    when: "The Node of a machine was drained, and the machine is disturbed now.",
-    did: "was drained",
-  },
-  MachineRebooted: { type: "Normal", on: machineAndParents, when: "A machine is back from a reboot that was asked for.", did: "rebooted" },
+  ConfigApplyFailed: { type: "Warning", on: pools, when: "A machine refused settings, or took them back; the note says which and why." },
+  MachineDrained: { type: "Normal", on: machine, when: "The Node of a machine was drained, and the machine is disturbed now." },
+  MachineRebooted: { type: "Normal", on: machine, when: "A machine is back from a reboot that was asked for." },
   UpgradeStarted: {
     type: "Normal",
-    on: heads,
-    when: "The first machine of an upgrade of Talos is begun with. Reported on the object that the control plane was made from, where there is one.",
+    on: clusters,
+    when: "The first machine of an upgrade of Talos is begun with; the note says how many there are.",
   },
-  InstallerPulled: {
-    type: "Normal",
-    on: ["TalosMachine"],
-    when: "The image of another Talos is on the machine, and is installed next.",
-    did: "has the image of another Talos",
-  },
+  InstallerPulled: { type: "Normal", on: machine, when: "The image of another Talos is on the machine, and is installed next." },
   TalosInstalled: {
     type: "Normal",
-    on: ["TalosMachine"],
+    on: machine,
     when: "Another Talos is on the machine, beside the one that runs, and waits for its boot.",
-    did: "has another Talos installed",
   },
   LeadershipHandedOver: {
     type: "Normal",
-    on: ["TalosMachine"],
+    on: machine,
     when: "A machine that led etcd had another member lead, before it boots another Talos or leaves.",
-    did: "handed the leadership of etcd over",
   },
-  TalosBooting: {
-    type: "Normal",
-    on: ["TalosMachine"],
-    when: "The machine is asked to boot another Talos; it is drained by then.",
-    did: "boots another Talos",
-  },
+  TalosBooting: { type: "Normal", on: machine, when: "The machine is asked to boot another Talos; it is drained by then." },
   MachineUpgraded: {
     type: "Normal",
-    on: machineAndParents,
-    when: "A machine runs another Talos and is well with it.",
-    did: "runs another Talos",
+    on: machine,
+    when: "A machine runs another Talos and is well with it; the note says how many machines are done.",
   },
   ControlPlaneOutage: {
-    type: "Warning",
-    on: heads,
-    when: "etcd and the Kubernetes API of a cluster with one or two voters of etcd are about to be away while a control plane boots; the note says which, and whether there is a snapshot. Reported on the object that the control plane was made from, where there is one.",
+    type: "Normal",
+    on: clusters,
+    when: "etcd and the Kubernetes API of a cluster with one or two voters of etcd are about to be away while a control plane boots, as a person allowed; the note says which, and whether there is a snapshot.",
   },
   MachineRolledBack: {
     type: "Warning",
-    on: machineAndParents,
-    when: "A machine runs the Talos of before again, after it was not well with another one or that was not asked for any more.",
-    did: "runs the Talos of before again",
+    on: machine,
+    when: "A machine runs the Talos of before again, after it was not well with another one or that was not asked for any more; the note says why.",
   },
   UpgradeEnded: {
     type: "Normal",
-    on: heads,
-    when: "Nothing of an upgrade of Talos is left to do, or its spec asks for something else. One that failed is reported by TalosVersionFailed instead.",
+    on: clusters,
+    when: "Nothing of an upgrade of Talos is left to do, or its spec asks for something else; the note says how many machines are done and how long it took. One that failed is reported by TalosVersionFailed instead.",
   },
   TalosVersionFailed: {
     type: "Warning",
-    on: machineAndParents,
-    when: "A machine failed with the Talos that was asked for, which goes to no other machine; the note says how.",
+    on: pools,
+    when: "An upgrade stopped: a machine failed with the Talos that was asked for, which goes to no other machine; the note says how, and whether the machine is rolled back.",
   },
-  MachineReset: {
-    type: "Normal",
-    on: machineAndParents,
-    when: "A machine was wiped: it answers in maintenance mode, or a container stopped.",
-    did: "was reset",
-  },
-  MachineRemoved: {
-    type: "Normal",
-    on: machineAndParents,
-    when: "A machine is no part of the cluster any more, wiped or not.",
-    did: "left the cluster",
-  },
-  EtcdCareFailed: {
-    type: "Warning",
-    on: ["TalosControlPlane"],
-    when: "A member would not defragment, or would not take an alarm back.",
-  },
-  MemberRemovalFailed: {
-    type: "Warning",
-    on: ["TalosControlPlane"],
-    when: "A member could not leave etcd, or could not be taken out of it.",
-  },
-  DeleteFailed: { type: "Warning", on: ["TalosControlPlane"], when: "A machine refused its reset." },
+  ResetStarted: { type: "Normal", on: machine, when: "A machine began its reset, as it was asked to." },
+  MemberLeft: { type: "Normal", on: machine, when: "A machine left etcd because the operator asked it to; the note says what is next." },
+  MachineReset: { type: "Normal", on: machine, when: "A machine was wiped: it answers in maintenance mode, or a container stopped." },
+  MachineRemoved: { type: "Normal", on: pools, when: "Machines are no part of the cluster any more, wiped or not." },
+  EtcdCareFailed: { type: "Warning", on: clusters, when: "A member would not defragment, or would not take an alarm back." },
+  MemberRemovalFailed: { type: "Warning", on: clusters, when: "A member could not leave etcd, or could not be taken out of it." },
+  DeleteFailed: { type: "Warning", on: clusters, when: "A machine refused its reset." },
   KubeconfigRejected: {
     type: "Warning",
-    on: ["TalosControlPlane"],
+    on: clusters,
     when: "What a control plane gives as kubeconfig does not lead into this cluster.",
   },
   Reconciling: {
     type: "Normal",
-    on: ["TalosControlPlane"],
-    when: "A step was done that has no reason of its own: a member left etcd, a Node was deleted, an annotation was answered.",
+    on: pools,
+    when: "A step was done that has no reason of its own: a member was removed from etcd, a Node was deleted, an annotation was answered.",
   },
   DryRun: {
     type: "Normal",
@@ -269,8 +218,3 @@ export const eventCatalogue = {
 
 /** A reason of {@link eventCatalogue}. */
 export type EventReason = keyof typeof eventCatalogue;
-
-/** A reason that is about machines, of which several may be told in one event. */
-export type MachineEventReason = {
-  [R in EventReason]: (typeof eventCatalogue)[R] extends { readonly did: string } ? R : never;
-}[EventReason];

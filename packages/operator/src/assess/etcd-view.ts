@@ -78,9 +78,9 @@ export function foundedBy(machines: readonly Pick<SeenMachine, "declared" | "loo
 }
 
 /** The facts with the proof that etcd was bootstrapped. Whose list shows it and who was asked may differ: the others join within moments. */
-export function withFounded(facts: ClusterFacts, { machine, address, members }: Founded, now: number): ClusterFacts {
+export function withFounded(facts: ClusterFacts, { machine, address }: Founded, now: number): ClusterFacts {
   const target = facts.bootstrapIntent ?? { machine, address, uuid: machineFact(facts, machine)?.uuid ?? "" };
-  const evidence = `The member list of ${machine} has ${members.length} member(s), itself among them.`;
+  const evidence = `etcd is running on ${machine}.`;
   return withDecisions(
     { ...facts, bootstrapDone: { machine: target.machine, address: target.address, uuid: target.uuid, at: now, evidence } },
     { at: now, action: "Bootstrap", reason: "Founded", machine: target.machine, message: evidence },

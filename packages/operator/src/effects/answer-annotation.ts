@@ -32,7 +32,7 @@ export const answerAnnotation = defineEffect("AnswerAnnotation", {
         ? client.resource<TalosControlPlane>(talosControlPlaneResource)
         : client.resource<TalosWorker>(talosWorkerResource);
     const updated = await resource.patch({ namespace, name: pool ?? name }, { type: "json", operations }, { signal });
-    effects.event(updated, "Reconciling", "AnswerAnnotation", action.answer);
+    effects.event("Reconciling", "AnswerAnnotation", action.answer, updated);
     return effects.caughtUp(pool === undefined ? "TalosControlPlane" : "TalosWorker", updated.metadata.resourceVersion);
   },
   step: ({ annotation }) => stored(annotation, (named) => `Take off the annotation ${named}: it has acted.`),

@@ -147,15 +147,10 @@ export const configureMachine = defineSend("ConfigureMachine", {
   doing: "Sending machine config",
   send: async (connected, options) => connected.client.applyConfiguration({ config: await connected.ask(rendered), mode: "auto" }, options),
   ended(ending, { action: { machine }, effects }) {
-    if (ending.kind === "over") effects.configured(machine.name);
+    if (ending.kind === "over") effects.tellStep(machine.name, "MachineConfigured", `Configured ${machine.name}.`);
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine.name), ending, effects);
     if (ending.kind === "refused")
-      effects.event(
-        effects.seen.controlPlane,
-        "ConfigApplyFailed",
-        "ConfigureMachine",
-        `${machine.name} refused its configuration: ${ending.words}`,
-      );
+      effects.event("ConfigApplyFailed", "ConfigureMachine", `${machine.name} refused its configuration: ${ending.words}`);
   },
   lastly({ action: { machine }, effects: { session } }) {
     session.machines.connections(machine.name)?.closeMaintenance();

@@ -75,7 +75,7 @@ export const createBundle = defineEffect("CreateBundle", {
     // They were stored this moment: whom they are for need not read them again.
     await session.keysInHand.get(fingerprint, () => Promise.resolve(bundle));
     await equip(session, bundle, fingerprint, effects);
-    effects.event(seen.controlPlane, "Created", "CreateBundle", `Made the cluster's keys: Secret ${action.secret}.`);
+    effects.event("Created", "CreateBundle", `Made the cluster's keys: Secret ${action.secret}.`);
   },
   step: ({ secret }) => stored(secret, (named) => `Make the cluster's keys: Secret ${named}.`),
   afterwards: (seen) => ({

@@ -68,8 +68,7 @@ export const defragmentMember = defineSend("DefragmentMember", {
   send: ({ client }, options) => client.etcdDefragment(options),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotAsked(rememberedAs({ retry }, machine), effects);
-    if (ending.kind === "refused")
-      effects.event(effects.seen.controlPlane, "EtcdCareFailed", "DefragmentMember", `${machine} does not defragment: ${ending.words}`);
+    if (ending.kind === "refused") effects.event("EtcdCareFailed", "DefragmentMember", `${machine} does not defragment: ${ending.words}`);
   },
   lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine }) => onMachine("etcd care", machine, (named) => `Defragment etcd: ${named}.`),

@@ -48,7 +48,7 @@ export const deleteNode = defineEffect("DeleteNode", {
       workload.released(machine, node);
       const why =
         renamedTo === undefined ? `Deleted the Node ${node} of ${machine}, which is released.` : leftWords(machine, node, renamedTo);
-      if (wasDeleted) effects.event(effects.seen.controlPlane, "Reconciling", "DeleteNode", why);
+      if (wasDeleted) effects.event("Reconciling", "DeleteNode", why);
     });
   },
   step: ({ machine, node, renamedTo }) =>

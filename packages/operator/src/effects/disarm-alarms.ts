@@ -59,21 +59,11 @@ export const disarmAlarms = defineSend("DisarmAlarms", {
   doing: "Taking back alarms of etcd",
   send: ({ client }, options) => client.etcdAlarmDisarm(options),
   taken: ({ action, effects }) =>
-    effects.event(
-      effects.seen.controlPlane,
-      "Reconciling",
-      "DisarmAlarms",
-      `What etcd raised its alarms for is cured; they were taken back through ${action.machine}.`,
-    ),
+    effects.event("Reconciling", "DisarmAlarms", `Disarmed the alarms of etcd through ${action.machine}: what raised them is cured.`),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotAsked(rememberedAs({ retry }, machine), effects);
     if (ending.kind === "refused")
-      effects.event(
-        effects.seen.controlPlane,
-        "EtcdCareFailed",
-        "DisarmAlarms",
-        `${machine} does not take the alarm back: ${ending.words}`,
-      );
+      effects.event("EtcdCareFailed", "DisarmAlarms", `${machine} does not take the alarm back: ${ending.words}`);
   },
   lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine }) => onMachine("etcd care", machine, (named) => `Take back the alarms of etcd: ${named}.`),

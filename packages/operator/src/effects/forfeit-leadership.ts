@@ -52,7 +52,8 @@ export const forfeitLeadership = defineSend("ForfeitLeadership", {
   record: { uuid: (facts, { machine, ifUuid }) => mayHandOver(intentOn(facts, machine)) && intentOn(facts, machine)?.uuid === ifUuid },
   doing: "Handing over etcd leadership",
   send: ({ client }, options) => client.etcdForfeitLeadership(options),
-  taken: ({ action: { machine }, effects }) => effects.tellStep(machine, "LeadershipHandedOver"),
+  taken: ({ action: { machine }, effects }) =>
+    effects.tellStep(machine, "LeadershipHandedOver", `Handed the leadership of etcd over from ${machine}.`),
   // The next look shows who leads.
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);

@@ -59,12 +59,10 @@ export const leaveEtcd = defineSend("LeaveEtcd", {
   },
   doing: "Leaving etcd",
   send: ({ client }, options) => client.etcdLeaveCluster(options),
-  taken: ({ action, effects }) =>
-    effects.event(effects.seen.controlPlane, "Reconciling", "LeaveEtcd", `${action.machine} has left etcd and is stopped next.`),
+  taken: ({ action, effects }) => effects.tellStep(action.machine, "MemberLeft", `${action.machine} left etcd and is stopped next.`),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
-    if (ending.kind === "refused")
-      effects.event(effects.seen.controlPlane, "MemberRemovalFailed", "LeaveEtcd", `${machine} did not leave etcd: ${ending.words}`);
+    if (ending.kind === "refused") effects.event("MemberRemovalFailed", "LeaveEtcd", `${machine} did not leave etcd: ${ending.words}`);
   },
   lastly: nudgeMembers,
   step: ({ machine, address }) =>

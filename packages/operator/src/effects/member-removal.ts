@@ -11,5 +11,5 @@ export function endRemoval(ending: Ending, retry: Retry, memberId: string, effec
   if (ending.kind !== "refused") return;
   // Somebody was first: what was wanted.
   if (ending.code === "NOT_FOUND") effects.session.noteSent(key, "answered", "");
-  else effects.event(effects.seen.controlPlane, "MemberRemovalFailed", retry.word, refused(ending.words));
+  else effects.event("MemberRemovalFailed", retry.word, refused(ending.words));
 }

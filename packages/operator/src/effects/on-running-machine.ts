@@ -38,7 +38,7 @@ export function onRunningMachine<W extends string>(word: W, pauseMs: Retry["paus
   return {
     retry: { word, refusals: REFUSALS, pauseMs },
     ended(ending: Ending, { action: { machine }, effects }: Asked): void {
-      const { session, seen } = effects;
+      const { session } = effects;
       // The intent may be closed without waiting for an end that never comes.
       const holdBack = (why: string): void => session.noteHeldBack(machine, why);
       if (ending.kind === "not-sent") holdBack(isEffectError(ending.error) ? ending.error.detail : "it does not answer");
@@ -46,7 +46,8 @@ export function onRunningMachine<W extends string>(word: W, pauseMs: Retry["paus
       if (ending.code === "FAILED_PRECONDITION") {
         session.forgetSent(`${word}/${machine}`);
         holdBack(`it takes nothing now (${ending.words})`);
-      } else effects.event(seen.controlPlane, "ConfigApplyFailed", word, `${machine} refused: ${ending.words}`);
+        // What else is refused the record tells; a boot is asked for again until its deadline.
+      } else if (word === "Reboot") effects.event("ConfigApplyFailed", word, `${machine} refused: ${ending.words}`);
     },
     lastly({ action: { machine }, effects: { session } }: Asked): void {
       session.configs.forget(machine);

@@ -1,6 +1,6 @@
 import type { KubeObject, KubeClient } from "@talos-operator/kube-runtime";
 import type { SecretsBundle } from "@talos-operator/talos";
-import type { EventReason, MachineEventReason } from "@talos-operator/api";
+import type { EventReason } from "@talos-operator/api";
 import type { Clock, Keys, Logger, RandomSource, Span, TalosDialer } from "@talos-operator/ports";
 import type { ClusterFacts } from "../model/record.ts";
 import type { ObjectName } from "../model/effect.ts";
@@ -41,14 +41,12 @@ export interface Effects extends EffectPorts {
   bundle(): Promise<SecretsBundle>;
   /** The facts as the last write of this pass left them. */
   facts(): ClusterFacts;
-  /** Reports to people; best effort. */
-  event(regarding: KubeObject, reason: EventReason, action: string, note: string): void;
+  /** Reports to people on the cluster that they wrote, or on `regarding`; best effort. */
+  event(reason: EventReason, action: string, note: string, regarding?: KubeObject): void;
   /** Tells what was just written into the record. */
   written(before: ClusterFacts, after: ClusterFacts): void;
-  /** Tells that a machine took its configuration. */
-  configured(machine: MachineName): void;
-  /** Tells a step that is written down nowhere, on the machine alone. `what`: the version of Talos, or the image, that it is about. */
-  tellStep(machine: MachineName, reason: MachineEventReason, what?: string): void;
+  /** Tells a step that is written down nowhere, on the machine alone. */
+  tellStep(machine: MachineName, reason: EventReason, note: string): void;
   /** @throws EffectError `ANOTHER_OPERATOR` while another operator is at work on this cluster */
   demandAlone(isAdopted: boolean): Promise<void>;
   /** @throws EffectError `MODE_CHANGED` when people want the cluster to be left alone by now */

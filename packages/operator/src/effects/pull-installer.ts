@@ -49,7 +49,7 @@ export const pullInstaller = defineSend("PullInstaller", {
       began();
       for await (const progress of client.imagePull({ reference: action.image, store: "system" }, stream)) {
         if (progress.kind !== "done") continue;
-        effects.tellStep(action.machine, "InstallerPulled", action.image);
+        effects.tellStep(action.machine, "InstallerPulled", `Pulled ${action.image} to ${action.machine}.`);
         return { detail: "", pulled: { asked: action.image, stored: progress.name } };
       }
       return { detail: "" };

@@ -67,12 +67,7 @@ export const rejoinEtcd = defineSend("RejoinEtcd", {
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
     if (ending.kind === "refused")
-      effects.event(
-        effects.seen.controlPlane,
-        "EtcdCareFailed",
-        "RejoinEtcd",
-        `${machine} does not boot to join etcd anew: ${ending.words}`,
-      );
+      effects.event("EtcdCareFailed", "RejoinEtcd", `${machine} does not boot to join etcd anew: ${ending.words}`);
   },
   lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step: ({ machine }) => onMachine("reboot", machine, (named) => `Reboot ${named}: it joins etcd anew, with the data of the others.`),

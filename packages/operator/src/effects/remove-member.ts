@@ -67,12 +67,7 @@ export const removeMember = defineSend("RemoveMember", {
   doing: "Removing etcd member",
   send: ({ client, action }, options) => client.etcdRemoveMemberById(action.memberId, options),
   taken: ({ action: { machine, memberId }, effects }) =>
-    effects.event(
-      effects.seen.controlPlane,
-      "Reconciling",
-      "RemoveMember",
-      `Member ${memberId} of ${machine}, which is gone, was removed from etcd.`,
-    ),
+    effects.event("Reconciling", "RemoveMember", `Removed member ${memberId} of ${machine}, which is gone, from etcd.`),
   ended: (ending, { action: { machine, memberId, via }, effects }) =>
     endRemoval(ending, retry, memberId, effects, (words) => `${via.machine} refused to remove member ${memberId} of ${machine}: ${words}`),
   lastly: ({ action, effects }) => effects.session.machines.nudge(action.via.machine),

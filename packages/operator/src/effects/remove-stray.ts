@@ -90,12 +90,7 @@ export const removeStray = defineSend("RemoveStray", {
   doing: "Removing stray etcd member",
   send: ({ client, action }, options) => client.etcdRemoveMemberById(action.memberId, options),
   taken: ({ action: { memberId }, effects }) =>
-    effects.event(
-      effects.seen.controlPlane,
-      "Reconciling",
-      "RemoveStray",
-      `Member ${memberId}, which belongs to no machine of this cluster, was removed from etcd.`,
-    ),
+    effects.event("Reconciling", "RemoveStray", `Removed member ${memberId} from etcd: it belongs to no machine of this cluster.`),
   ended: (ending, { action: { machine, memberId }, effects }) =>
     endRemoval(
       ending,

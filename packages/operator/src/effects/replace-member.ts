@@ -70,16 +70,14 @@ export const replaceMember = defineSend("ReplaceMember", {
   doing: "Leaving etcd with wrong data",
   send: ({ client }, options) => client.etcdLeaveCluster(options),
   taken: ({ action, effects }) =>
-    effects.event(
-      effects.seen.controlPlane,
-      "Reconciling",
-      "ReplaceMember",
-      `${action.machine} has left etcd, for its data were not those of the others, and boots to join anew.`,
+    effects.tellStep(
+      action.machine,
+      "MemberLeft",
+      `${action.machine} left etcd, for its data differ from those of the other members, and boots to join again.`,
     ),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
-    if (ending.kind === "refused")
-      effects.event(effects.seen.controlPlane, "MemberRemovalFailed", "ReplaceMember", `${machine} did not leave etcd: ${ending.words}`);
+    if (ending.kind === "refused") effects.event("MemberRemovalFailed", "ReplaceMember", `${machine} did not leave etcd: ${ending.words}`);
   },
   lastly: nudgeMembers,
   step: ({ machine }) =>

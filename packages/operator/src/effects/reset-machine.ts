@@ -97,11 +97,10 @@ export const resetMachine = defineSend("ResetMachine", {
   },
   doing: "Resetting machine",
   send: ({ client, action }, options) => client.reset({ graceful: action.isGraceful === true, reboot: true }, options),
-  taken: ({ action, effects }) => effects.event(effects.seen.controlPlane, "Reconciling", "ResetMachine", `Resetting ${action.machine}.`),
+  taken: ({ action: { machine }, effects }) => effects.tellStep(machine, "ResetStarted", `Resetting ${machine}.`),
   ended(ending, { action: { machine }, effects }) {
     if (ending.kind === "not-sent") noteNotSent(rememberedAs({ retry }, machine), ending, effects);
-    if (ending.kind === "refused")
-      effects.event(effects.seen.controlPlane, "DeleteFailed", "ResetMachine", `${machine} refused its reset: ${ending.words}`);
+    if (ending.kind === "refused") effects.event("DeleteFailed", "ResetMachine", `${machine} refused its reset: ${ending.words}`);
   },
   lastly: ({ action, effects }) => effects.session.machines.nudge(action.machine),
   step(action, seen) {

@@ -43,7 +43,7 @@ export const takeBundle = defineEffect("TakeBundle", {
     log.info({ action: "TakeBundle", secretName: action.secret }, "Taking over the secrets bundle");
     await bundles.create({ namespace, name: action.secret }, name, bundle);
     session.bundle = undefined;
-    effects.event(seen.controlPlane, "Imported", "TakeBundle", `Copied the cluster's keys into Secret ${action.secret}.`);
+    effects.event("Imported", "TakeBundle", `Copied the cluster's keys into Secret ${action.secret}.`);
   },
   step: ({ secret }) => stored(secret, (named) => `Copy the keys of the running cluster into Secret ${named}.`),
   afterwards(seen, { ifFingerprint }) {

@@ -47,7 +47,6 @@ export const takeSnapshot = defineEffect("TakeSnapshot", {
     try {
       await client.resource<TalosEtcdBackup>(talosEtcdBackupResource).create(snapshotFrom(schedule, action, seen));
       effects.event(
-        seen.controlPlane,
         "Reconciling",
         "TakeSnapshot",
         `Before these ${action.happens}: ${action.machines.join(", ")}. A snapshot of etcd is taken, TalosEtcdBackup ${action.name}.`,

@@ -57,10 +57,9 @@ function approverOf(effects: Effects): Approver {
       }
     },
     approved: (machine, request) =>
-      effects.event(
-        seen.controlPlane,
+      effects.tellStep(
+        machine,
         "KubeletCertificateApproved",
-        "ApproveCertificate",
         `Approved the serving certificate of the kubelet of ${machine} (${request}).`,
       ),
   };

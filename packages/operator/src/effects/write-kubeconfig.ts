@@ -37,7 +37,7 @@ export const writeKubeconfig = defineEffect("WriteKubeconfig", {
       if (fault !== undefined) {
         const words = `The kubeconfig that ${action.via} makes is not given to people: ${fault}.`;
         note("refused", words);
-        effects.event(seen.controlPlane, "KubeconfigRejected", "WriteKubeconfig", `${words} Find out what runs there.`);
+        effects.event("KubeconfigRejected", "WriteKubeconfig", `${words} Find out what runs there.`);
         return;
       }
       const stored = await effects.access.writeKubeconfig(
@@ -48,8 +48,7 @@ export const writeKubeconfig = defineEffect("WriteKubeconfig", {
       );
       session.kubeconfig = { at: clock.now(), value: seenAccess(stored) };
       note("answered");
-      if (stored.isOurs)
-        effects.event(seen.controlPlane, "Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
+      if (stored.isOurs) effects.event("Created", "WriteKubeconfig", `Wrote the kubeconfig into Secret ${action.secret}.`);
     } catch (thrown) {
       note("unknown");
       if (isNotedRefusal("WriteKubeconfig", thrown, effects)) return;

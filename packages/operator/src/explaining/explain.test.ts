@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Condition } from "@talos-operator/api";
+import type { ClusterRecord, Condition } from "@talos-operator/api";
 import { explain } from "./explain.ts";
 import { printExplanation } from "./print-explanation.ts";
 import type { Explained } from "./what-stands.ts";
@@ -95,5 +95,28 @@ describe("why", () => {
     const down = object("TalosControlPlane", condition("Ready", "False", "NodesNotReady", "demo-2: kubelet not running."));
     const { isSettled, waitingFor, worthKnowing } = explain({ object: object("TalosMachine", ready), related: [down], record: undefined });
     assert.deepEqual([isSettled, waitingFor.length, worthKnowing.map(({ reason }) => reason)], [true, 0, ["NodesNotReady"]]);
+  });
+
+  it("tells of a machine what was decided about it, and of its cluster everything", () => {
+    const decisions = ["demo", "other", undefined].map((machine) => ({
+      at: "2026-01-01T00:00:00Z",
+      action: "Reboot",
+      reason: "Booted",
+      message: "",
+      ...(machine === undefined ? {} : { machine }),
+    }));
+    const openWorkerIntents = ["other", "demo"].map((name) => ({ what: "Reboot", machine: { name } }));
+    const record = { spec: { decisions, openWorkerIntents } } as unknown as ClusterRecord;
+    const told = (kind: string): readonly [number, number] => {
+      const { decisions: own, openIntents } = explain({ object: object(kind, ready), related: [], record });
+      return [own.length, openIntents.length];
+    };
+    assert.deepEqual(
+      [told("TalosMachine"), told("TalosControlPlane")],
+      [
+        [1, 1],
+        [3, 2],
+      ],
+    );
   });
 });

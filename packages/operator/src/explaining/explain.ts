@@ -66,6 +66,12 @@ export function explain({ object, related, record }: ExplainInput): Explanation 
   const notes = [object, ...related].flatMap((one) => told(one, notesOn(one)));
   const referred = referredTo([...own, ...others, ...notes], [object, ...related], told);
   const { spec } = record ?? {};
+  const intents = [
+    ...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]),
+    ...(spec?.openWorkerIntents ?? []),
+  ];
+  // The record is the whole cluster's: of a machine its own part is told.
+  const isOwn = (machine: string | undefined): boolean => object.kind !== "TalosMachine" || machine === object.metadata.name;
   return {
     object: nameOf(object),
     namespace: object.metadata.namespace ?? "",
@@ -74,8 +80,8 @@ export function explain({ object, related, record }: ExplainInput): Explanation 
     isSettled: own.length === 0 && !(PARENTS.has(object.kind) && others.length > 0),
     waitingFor: isWaitedFor ? [...own, ...others] : own,
     worthKnowing: [...(isWaitedFor ? [] : others), ...notes, ...referred],
-    openIntents: [...(spec?.openControlPlaneIntent === undefined ? [] : [spec.openControlPlaneIntent]), ...(spec?.openWorkerIntents ?? [])],
-    decisions: (spec?.decisions ?? []).toReversed(),
+    openIntents: intents.filter(({ machine }) => isOwn(machine.name)),
+    decisions: (spec?.decisions ?? []).filter(({ machine }) => isOwn(machine)).toReversed(),
   };
 }
 

@@ -15,7 +15,7 @@ import { readRecord } from "../record/facts-codec.ts";
 import { createGuard } from "../effects/guard.ts";
 import { createSends } from "../effects/sends.ts";
 import type { ClusterSession } from "./cluster-session.ts";
-import { tellNews, tellStep, tellWritten } from "../report/tell-news.ts";
+import { clusterOf, tellStep, tellWritten } from "../report/tell-news.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Decision } from "../model/decision.ts";
 import type { Observed } from "../model/observation.ts";
@@ -82,10 +82,9 @@ export async function carryOut(
     facts: () => factsNow(session),
     bundle: () => bundleInForce(session, bundles, key.namespace, factsNow(session).bundle),
     wake,
-    event: (regarding, reason, action, note) => events.tell(regarding, reason, action, note),
+    event: (reason, action, note, regarding = clusterOf(seen)) => events.tell(regarding, reason, action, note),
     written: (before, after) => tellWritten(seen, before, after, events),
-    configured: (machine) => tellNews({ kind: "machine", reason: "MachineConfigured", machine }, seen, factsNow(session), events),
-    tellStep: (machine, reason, what) => tellStep(reason, machine, seen, events, what),
+    tellStep: (machine, reason, note) => tellStep(machine, reason, note, seen, events),
     carriedOut: (action, thrown) => figures?.carriedOut(action, thrown),
     caughtUp: async (kind, resourceVersion) => {
       if (resourceVersion === undefined) return;

@@ -12,7 +12,7 @@ import type { BackupSources, NoSources } from "../assess/backup-sources.ts";
 import { importSources } from "../procedures/import/import-sources.ts";
 import { writtenConfig } from "../spec/written-config.ts";
 import { identityOf } from "../assess/identity.ts";
-import { isRestart } from "../report/restarting.ts";
+import { isTakenDown } from "../report/restarting.ts";
 import { underWayOn } from "../assess/under-way.ts";
 import type { PoolComposition } from "../procedures/compose/pool-composition.ts";
 import type { PoolState } from "../report/pool-state.ts";
@@ -164,7 +164,7 @@ export class Clusters {
       hasRecord: facts !== undefined,
       areKeysInDoubt: cluster.areKeysInDoubt,
       hasOpenEffect: intentOn(facts, key.name) !== undefined,
-      isRestarted: facts?.intents.some((intent) => intent.machine === key.name && isRestart(intent, now)) === true,
+      isRestarted: facts?.intents.some((intent) => intent.machine === key.name && isTakenDown(intent, now)) === true,
     };
   }
 

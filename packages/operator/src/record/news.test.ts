@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newsOf } from "./news.ts";
+import type { NewsContext } from "./news.ts";
 import type { ClusterFacts, DecisionFact, IntentFact, MachineFact } from "../model/record.ts";
 
 const machine = (over: Partial<MachineFact> = {}): MachineFact => ({
@@ -49,6 +50,8 @@ const upgradeRun: NonNullable<ClusterFacts["operations"]>[number] = {
 };
 const asked = { machine: "m1", address: "10.0.0.1", uuid: "u1", at: 1, deadline: 2 };
 const done = { machine: "m1", address: "10.0.0.1", uuid: "u1", at: 2, evidence: "" };
+
+const context: NewsContext = { drained: new Set(), now: 103_000, count: () => ({ done: 1, machines: 6 }) };
 
 const cases: readonly {
   readonly name: string;
@@ -136,6 +139,12 @@ const cases: readonly {
     want: ["TalosVersionFailed"],
   },
   {
+    name: "a boot into another Talos is refused, which is asked for again",
+    before: facts({ intents: [{ ...intent("Reboot"), talosVersion: "v1.13.10" }] }),
+    after: facts({ decisions: [decision("Reboot", "Refused")] }),
+    want: [],
+  },
+  {
     name: "a reboot did not take place",
     before: facts({ intents: [intent("Reboot")] }),
     after: facts({ decisions: [decision("Reboot", "HeldBack")] }),
@@ -196,7 +205,7 @@ const cases: readonly {
 
 for (const { name, before, after, want, drained } of cases)
   test(`${name}: ${want.join(", ") || "no news"}`, () => {
-    const news = newsOf(before, after, new Set(drained === true ? ["m1"] : []));
+    const news = newsOf(before, after, { ...context, drained: new Set(drained === true ? ["m1"] : []) });
     assert.deepEqual(
       news.map(({ reason }) => reason),
       want,
@@ -205,18 +214,55 @@ for (const { name, before, after, want, drained } of cases)
 
 test("a decision that the record held before is no news", () => {
   const known = decision("Reboot", "Booted");
-  assert.deepEqual(newsOf(facts({ decisions: [known] }), facts({ decisions: [known, decision("Wait", "x")] }), new Set()), []);
+  assert.deepEqual(newsOf(facts({ decisions: [known] }), facts({ decisions: [known, decision("Wait", "x")] }), context), []);
 });
+
+const notesOf = (before: ClusterFacts, after: ClusterFacts, given: Partial<NewsContext> = {}): readonly string[] =>
+  newsOf(before, after, { ...context, ...given }).map((news) => (news.kind === "left" ? news.reason : news.note));
 
 test("what a machine is brought to is told by the version that its intent names", () => {
   const open = { ...intent("Reboot"), talosVersion: "v1.13.10" };
-  const told = (before: ClusterFacts, after: ClusterFacts) =>
-    newsOf(before, after, new Set()).map((news) => (news.kind === "machine" ? [news.reason, news.talos] : news.reason));
+  const install = { ...intent("InstallTalos"), talosVersion: "v1.13.10" };
   assert.deepEqual(
     [
-      told(facts(), facts({ intents: [open], decisions: [decision("Reboot", "VersionAsked")] })),
-      told(facts({ intents: [open] }), facts({ decisions: [decision("Reboot", "Upgraded")] })),
+      ...notesOf(facts({ intents: [install] }), facts({ decisions: [decision("InstallTalos", "Installed")] })),
+      ...notesOf(facts(), facts({ intents: [open], decisions: [decision("Reboot", "VersionAsked")] })),
+      ...notesOf(facts({ intents: [open] }), facts({ decisions: [decision("Reboot", "Upgraded")] })),
     ],
-    [[["TalosBooting", "v1.13.10"]], [["MachineUpgraded", "v1.13.10"]]],
+    ["Installed Talos v1.13.10 on m1 (boots next).", "Booting m1 into Talos v1.13.10.", "Upgraded m1 to Talos v1.13.10."],
   );
+});
+
+test("an upgrade tells how many machines there are, which one is done, and how long all took", () => {
+  const [one, two] = ["m1", "m2"].map((name) => ({ ...intent("Reboot"), machine: name, talosVersion: "v1.13.10" })) as [
+    IntentFact,
+    IntentFact,
+  ];
+  const under = facts({ operations: [upgradeRun], intents: [one, two] });
+  const upgraded = [one, two].map(({ machine: name }) => ({ ...decision("Reboot", "Upgraded"), machine: name }));
+  const count = (done: number) => ({ count: () => ({ done, machines: 6 }) });
+  assert.deepEqual(
+    [
+      ...notesOf(facts(), facts({ operations: [upgradeRun] }), count(0)),
+      ...notesOf(under, facts({ operations: [upgradeRun], decisions: upgraded }), count(5)),
+      ...notesOf(facts({ operations: [upgradeRun] }), facts(), count(6)),
+      ...notesOf(facts({ operations: [upgradeRun] }), facts(), { ...count(2), now: 1_800_000 }),
+    ],
+    [
+      "Upgrade to Talos v1.13.10 started: 6 of 6 machines.",
+      "Upgraded m1 to Talos v1.13.10 (4/6).",
+      "Upgraded m2 to Talos v1.13.10 (5/6).",
+      "Upgrade to Talos v1.13.10 completed: 6 of 6 machines in 103 s.",
+      "Upgrade to Talos v1.13.10 ended before its last machine: 2 of 6 machines in 30 min.",
+    ],
+  );
+});
+
+test("a hop on the way is not counted as the machine's last one", () => {
+  const open = { ...intent("Reboot"), talosVersion: "v1.12.9" };
+  const [note] = notesOf(
+    facts({ operations: [upgradeRun], intents: [open] }),
+    facts({ operations: [upgradeRun], decisions: [decision("Reboot", "Upgraded")] }),
+  );
+  assert.equal(note, "Upgraded m1 to Talos v1.12.9.");
 });

@@ -5,3 +5,8 @@ const AFTER_NAME = /^[\s:,;]/;
 export function aboutMachine(name: string, words: string): string {
   return words.startsWith(name) && AFTER_NAME.test(words.slice(name.length)) ? words : `${name}: ${words}`;
 }
+
+/** Words that call the machine `it`, as a sentence that begins with its name; others with the name before them. */
+export function sentenceAbout(name: string, words: string): string {
+  return words.startsWith("it ") ? `${name}${words.slice(2)}` : aboutMachine(name, words);
+}

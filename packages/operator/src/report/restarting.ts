@@ -17,8 +17,13 @@ const restartingMachines = onceFor(
 );
 
 /** The operator restarts the machine of this intent, and it may still come back in its time. */
-export function isRestart({ what, deadline }: Pick<IntentFact, "what" | "deadline">, now: number): boolean {
+function isRestart({ what, deadline }: Pick<IntentFact, "what" | "deadline">, now: number): boolean {
   return RESTARTS.has(what) && now < deadline;
+}
+
+/** The same, or it wipes the machine. */
+export function isTakenDown(intent: Pick<IntentFact, "what" | "deadline">, now: number): boolean {
+  return isRestart(intent, now) || (intent.what === "Reset" && now < intent.deadline);
 }
 
 /** Of these machines some are no ready nodes, and the operator restarts each of those. */

@@ -1,8 +1,8 @@
-import { apiVersionOf, talosControlPlaneResource } from "@talos-operator/api";
 import type { TalosControlPlane } from "@talos-operator/api";
 import type { BrainOptions } from "../reconcilers/brain.ts";
 import type { Cluster } from "../reconcilers/clusters.ts";
 import type { Decision } from "../model/decision.ts";
+import { clusterOf } from "./tell-news.ts";
 
 /** Counts a decision, and tells where it was held back: once for each fault, for one that is met again in every pass is one. */
 export function tellDecided(
@@ -21,6 +21,5 @@ export function tellDecided(
     { namespace: key.namespace ?? "", name: key.name, rule, invariant: id, detail },
     "Held back what would break an invariant",
   );
-  const object = { ...controlPlane, apiVersion: apiVersionOf(talosControlPlaneResource), kind: talosControlPlaneResource.kind };
-  options.events.tell(object, "InvariantBroken", "Decide", `${id}: ${says} ${detail}.`);
+  options.events.tell(clusterOf({ controlPlane }), "InvariantBroken", "Decide", `${id}: ${says} ${detail}.`);
 }

@@ -1,82 +1,52 @@
-import {
-  apiVersionOf,
-  controllerOf,
-  isConditionTrue,
-  talosControlPlaneResource,
-  talosMachineResource,
-  talosWorkerResource,
-} from "@talos-operator/api";
-import type { MachineEventReason, TalosControlPlane, TalosMachine } from "@talos-operator/api";
+import { apiVersionOf, isConditionTrue, talosControlPlaneResource, talosMachineResource, talosWorkerResource } from "@talos-operator/api";
+import type { EventReason, TalosMachine } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
+import { headOf } from "../telling/head-of.ts";
 import type { Telling } from "../telling/telling.ts";
-import { wordsFor } from "../telling/telling.ts";
 import { onceFor } from "../assess/once.ts";
-import { machineFact } from "../record/facts.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
 import { newsOf } from "../record/news.ts";
-import type { News } from "../record/news.ts";
+import type { News, NewsContext } from "../record/news.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { MachineName } from "../model/machine.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
+import { upgradeCount } from "./upgrade-count.ts";
 
-/** Tells what was just written into the record, on the objects that it is about. */
+/** Steps that nobody reports while the control plane is not ready: `Ready` comes next, and a cluster that is made would cost the API many more requests. */
+const WHEN_READY: ReadonlySet<EventReason> = new Set(["MachineConfigured", "MachineJoined"]);
+
+/** Tells what was just written into the record: a step on its machine, everything else on the pool or the cluster that a person wrote. */
 export function tellWritten(seen: Observed, before: ClusterFacts, after: ClusterFacts, events: Telling): void {
   const drained = new Set([...(seen.drains ?? [])].flatMap(([name, { state }]) => (state?.kind === "drained" ? [name] : [])));
-  for (const news of newsOf(before, after, drained)) tellNews(news, seen, after, events);
+  const context: NewsContext = { drained, now: seen.now, count: (run) => upgradeCount(seen, run, after) };
+  for (const news of newsOf(before, after, context)) tellNews(news, seen, after, events);
 }
 
-/**
- * Tells one thing on the machine, its pool and the object that the cluster was made from. Before etcd is bootstrapped only pools say that machines were
- * configured, and while the control plane is not ready nobody says who joined, for `Ready` comes next: a cluster that is made would cost the API many more requests.
- */
-export function tellNews(news: News, seen: Observed, facts: ClusterFacts, events: Telling): void {
-  const root = rootOf(seen.controlPlane);
-  if (news.kind === "cluster") {
-    const [object = controlPlaneOf(seen)] = root;
-    events.tell(object, news.reason, news.reason, news.note);
-    return;
-  }
-  const pool = poolOf(seen, facts, news.machine);
-  const machine = machineObject(seen, news.machine);
-  if (news.kind === "failure") {
-    for (const object of [...machine, pool, ...root])
-      events.tell(object, news.reason, news.reason === "TalosVersionFailed" ? "UpgradeTalos" : "ApplyConfig", news.note);
-    return;
-  }
-  const { reason, machine: name, talos } = news;
-  if (news.isOwn === true) return tellStep(reason, name, seen, events, talos);
-  const isReady = isConditionTrue(seen.controlPlane.status?.conditions, "Ready");
-  if (reason === "MachineConfigured") {
-    // The object of the machine may be made in this very moment.
-    for (const object of [pool, ...(facts.bootstrapDone === undefined ? [] : root)]) events.gather(object, reason, name);
-    return;
-  }
-  if (reason === "MachineJoined" && !isReady) return;
-  for (const object of machine) events.tell(object, reason, reason, wordsFor(reason, [name], talos));
-  for (const object of [pool, ...root]) events.gather(object, reason, name, talos);
+function tellNews(news: News, seen: Observed, facts: ClusterFacts, events: Telling): void {
+  const { reason } = news;
+  if (news.kind === "cluster") return events.tell(clusterOf(seen), reason, reason, news.note);
+  if (news.kind === "step") return tellStep(news.machine, reason, news.note, seen, events);
+  const pool = headOf(poolOf(seen, facts, news.machine));
+  if (news.kind === "left") return events.gather(pool, reason, news.machine, (names) => `Removed ${names} from the cluster.`);
+  events.tell(pool, reason, reason === "TalosVersionFailed" ? "UpgradeTalos" : "ApplyConfig", news.note);
 }
 
-/**
- * Tells a step between others, on the machine alone.
- *
- * @param what the version of Talos, or the image, that it is about
- */
-export function tellStep(reason: MachineEventReason, machine: MachineName, seen: Observed, events: Telling, what?: string): void {
-  for (const object of machineObject(seen, machine)) events.tell(object, reason, reason, wordsFor(reason, [machine], what));
+/** Tells a step on the machine alone. One whose object is gone has it told on what lists or listed it. */
+export function tellStep(machine: MachineName, reason: EventReason, note: string, seen: Observed, events: Telling): void {
+  if (WHEN_READY.has(reason) && !isConditionTrue(seen.controlPlane.status?.conditions, "Ready")) return;
+  events.tell(machineObject(seen, machine) ?? headOf(poolOf(seen, factsOf(seen), machine)), reason, reason, note);
 }
 
-function controlPlaneOf({ controlPlane }: Observed): KubeObject {
+/** What the story of the whole cluster is told on. */
+export function clusterOf(seen: Pick<Observed, "controlPlane">): KubeObject {
+  return headOf(controlPlaneOf(seen));
+}
+
+function controlPlaneOf({ controlPlane }: Pick<Observed, "controlPlane">): KubeObject {
   return { ...controlPlane, apiVersion: apiVersionOf(talosControlPlaneResource), kind: talosControlPlaneResource.kind };
 }
 
-/** The TalosCluster or KubernetesCluster that made the control plane. */
-function rootOf({ metadata }: TalosControlPlane): readonly KubeObject[] {
-  const owner = controllerOf(metadata);
-  if (owner === undefined) return [];
-  const { apiVersion, kind, name, uid } = owner;
-  return [{ apiVersion, kind, metadata: { ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }), name, uid } }];
-}
-
-function poolOf(seen: Observed, facts: ClusterFacts, machine: MachineName): KubeObject {
+function poolOf(seen: Observed, facts: ClusterFacts | undefined, machine: MachineName): KubeObject {
   const pool = machineFact(facts, machine)?.pool ?? listedIn(seen, machine);
   const worker = pool === undefined ? undefined : seen.workers.find(({ metadata }) => metadata.name === pool);
   return worker === undefined
@@ -94,7 +64,7 @@ function listedIn({ machines, former }: Observed, name: MachineName): string | u
 const declaredIn = onceFor((machines: readonly SeenMachine[]) => new Map(machines.map(({ declared }) => [declared.name, declared])));
 const objectsIn = onceFor((objects: readonly TalosMachine[]) => new Map(objects.map((object) => [object.metadata.name, object])));
 
-function machineObject({ machineObjects }: Observed, name: MachineName): readonly KubeObject[] {
+function machineObject({ machineObjects }: Observed, name: MachineName): KubeObject | undefined {
   const object = objectsIn(machineObjects).get(name);
-  return object === undefined ? [] : [{ ...object, apiVersion: apiVersionOf(talosMachineResource), kind: talosMachineResource.kind }];
+  return object === undefined ? undefined : { ...object, apiVersion: apiVersionOf(talosMachineResource), kind: talosMachineResource.kind };
 }

@@ -1,5 +1,5 @@
 import { eventCatalogue } from "@talos-operator/api";
-import type { EventReason, MachineEventReason } from "@talos-operator/api";
+import type { EventReason } from "@talos-operator/api";
 import type { EventRecorder, KubeObject } from "@talos-operator/kube-runtime";
 import type { ScheduledTimer, Timers } from "@talos-operator/ports";
 
@@ -15,19 +15,17 @@ export interface Telling {
   /**
    * Tells what a machine did on an object that it belongs to, together with others that do the same within five seconds.
    *
-   * @param talos the version of Talos that it is about
+   * @param says the sentence about these machines
    */
-  gather(regarding: KubeObject, reason: MachineEventReason, machine: string, talos?: string): void;
+  gather(regarding: KubeObject, reason: EventReason, machine: string, says: (machines: string) => string): void;
   /** Tells what was gathered, waits for what is under way, and tells nothing any more. */
   close(): Promise<void>;
 }
 
 interface Gathered {
-  readonly regarding: KubeObject;
-  readonly reason: MachineEventReason;
-  readonly talos: string | undefined;
   readonly machines: Set<string>;
   readonly timer: ScheduledTimer;
+  tell(): void;
 }
 
 export function createTelling(events: EventRecorder, timers: Timers): Telling {
@@ -40,17 +38,18 @@ export function createTelling(events: EventRecorder, timers: Timers): Telling {
     const found = gathered.get(key);
     gathered.delete(key);
     found?.timer.cancel();
-    if (found !== undefined) tell(found.regarding, found.reason, found.reason, wordsFor(found.reason, [...found.machines], found.talos));
+    found?.tell();
   };
 
   return {
     tell,
-    gather(regarding, reason, machine, talos) {
-      const key = `${regarding.metadata?.uid ?? ""}/${regarding.metadata?.name ?? ""}/${reason}/${talos ?? ""}`;
+    gather(regarding, reason, machine, says) {
+      const key = `${regarding.metadata?.uid ?? ""}/${regarding.metadata?.name ?? ""}/${reason}`;
       const known = gathered.get(key);
       if (known !== undefined) return void known.machines.add(machine);
+      const machines = new Set([machine]);
       const timer = timers.schedule(GATHER_MS, () => tellGathered(key));
-      gathered.set(key, { regarding, reason, talos, machines: new Set([machine]), timer });
+      gathered.set(key, { machines, timer, tell: () => tell(regarding, reason, reason, says(named([...machines]))) });
     },
     close() {
       for (const key of gathered.keys()) tellGathered(key);
@@ -59,9 +58,7 @@ export function createTelling(events: EventRecorder, timers: Timers): Telling {
   };
 }
 
-/** `cp-1, cp-2 joined the cluster.`, or `cp-1 runs another Talos: v1.13.9.` */
-export function wordsFor(reason: MachineEventReason, machines: readonly string[], talos?: string): string {
-  const named = machines.toSorted().slice(0, MOST_NAMED).join(", ");
+function named(machines: readonly string[]): string {
   const more = machines.length > MOST_NAMED ? ` and ${machines.length - MOST_NAMED} more` : "";
-  return `${named}${more} ${eventCatalogue[reason].did}${talos === undefined ? "" : `: ${talos}`}.`;
+  return `${machines.toSorted().slice(0, MOST_NAMED).join(", ")}${more}`;
 }

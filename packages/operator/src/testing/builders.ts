@@ -175,7 +175,7 @@ export const founded: NonNullable<ClusterFacts["bootstrapDone"]> = {
   address: "10.0.0.1",
   uuid: "uuid-10.0.0.1",
   at: NOW,
-  evidence: "The member list of demo-10.0.0.1 has 1 member(s), itself among them.",
+  evidence: "etcd is running on demo-10.0.0.1.",
 };
 
 /** What {@link observed} takes beside looks. */

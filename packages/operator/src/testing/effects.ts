@@ -131,7 +131,6 @@ export async function decidedPass(place: EffectPlace, seen: Observed, given: Pas
     bundle,
     event: () => undefined,
     written: () => undefined,
-    configured: () => undefined,
     tellStep: () => undefined,
     wake: () => undefined,
     caughtUp: async () => undefined,

@@ -116,8 +116,7 @@ describe("what is seen of an upgrade of Talos", () => {
       assert.equal(news.filter((line) => line.endsWith(" LeadershipHandedOver")).length, 1, "who leads goes last");
       const ofCluster = news.filter((line) => line.startsWith("TalosCluster/"));
       const count = (reason: string): number => ofCluster.filter((line) => line === `TalosCluster/demo ${reason}`).length;
-      assert.deepEqual(["UpgradeStarted", "MachineUpgraded", "UpgradeEnded"].map(count), [1, all.length, 1]);
-      assert.ok(ofCluster.length <= 5 * all.length, ofCluster.join(", "));
+      assert.deepEqual([["UpgradeStarted", "UpgradeEnded"].map(count), ofCluster.length], [[1, 1], 2], ofCluster.join(", "));
     }));
 
   test("machines that boot in 5 s are through within 1.15 times their boots and bake times (B9)", () =>

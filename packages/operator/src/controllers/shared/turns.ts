@@ -1,7 +1,8 @@
-import { eventCatalogue, findCondition, releaseOf } from "@talos-operator/api";
+import { eventCatalogue, findCondition, releaseOf, talosClusterResource } from "@talos-operator/api";
 import type { Condition, EventReason } from "@talos-operator/api";
 import { apiVersionOf } from "@talos-operator/kube-runtime";
 import type { KubeObject, ResourceType } from "@talos-operator/kube-runtime";
+import { headOf } from "../../telling/head-of.ts";
 import type { Telling } from "../../telling/telling.ts";
 
 /** Kinds of which it is told in general words whether they are ready. Of a TalosEtcdBackup it is told what became of it: BackupSucceeded, BackupFailed. */
@@ -24,7 +25,7 @@ export interface Turn {
  * That an object never said before whether it is ready is no turn to NotReady.
  */
 export function turnsOf(before: StatusWithConditions | undefined, after: StatusWithConditions): readonly Turn[] {
-  const turned = (type: "Ready" | "EtcdHealthy" | "UpgradePending", to: "True" | "not"): Condition | undefined => {
+  const turned = (type: "Ready" | "EtcdHealthy", to: "True" | "not"): Condition | undefined => {
     const told = findCondition(before?.conditions, type);
     const was = told?.status === "True" || isPlanned(told);
     const is = findCondition(after.conditions, type);
@@ -40,16 +41,17 @@ export function turnsOf(before: StatusWithConditions | undefined, after: StatusW
   const all: readonly (readonly [EventReason, Condition | undefined])[] = [
     ["Ready", turned("Ready", "True")],
     ["NotReady", turned("Ready", "not")],
-    ["UpgradePending", turned("UpgradePending", "True")],
     ["EtcdHealthy", turned("EtcdHealthy", "True")],
     ["EtcdUnhealthy", turned("EtcdHealthy", "not") ?? stoppedEtcd(before, after)],
   ];
   return all.flatMap(([reason, condition]) => (condition === undefined ? [] : [{ reason, note: condition.message }]));
 }
 
-/** The operator itself restarts machines: that they go down is no bad news, and that they are back no good news after it. */
+const PLANNED: ReadonlySet<string | undefined> = new Set(["Restarting", "MemberRestarting", "Removing"]);
+
+/** The operator itself restarts and wipes machines: that they go down is no bad news, and that they are back no good news after it. */
 function isPlanned(condition: Condition | undefined): boolean {
-  return condition?.reason === "Restarting" || condition?.reason === "MemberRestarting";
+  return PLANNED.has(condition?.reason);
 }
 
 /** etcd was not healthy before, and has a reason now that only a person releases: what it was told of with then says nothing of that. */
@@ -67,12 +69,15 @@ export type TellTurns = (object: KubeObject, before: StatusWithConditions | unde
 const AFTER: Partial<Record<EventReason, EventReason>> = { EtcdHealthy: "EtcdUnhealthy" };
 const AFTER_ON_MACHINES: Partial<Record<EventReason, EventReason>> = { ...AFTER, Ready: "NotReady" };
 
-/** Tells turns in events; of an object that goes nobody asks whether it is ready. */
+/** Tells turns in events, on what a person wrote and on machines; of an object that goes nobody asks whether it is ready. */
 export function tellTurns(events: Telling, type: ResourceType): TellTurns {
   const kind = { apiVersion: apiVersionOf(type), kind: type.kind };
   const after = type.kind === "TalosMachine" ? AFTER_ON_MACHINES : AFTER;
   const told = new Set<string>();
   return (object, before, now) => {
+    const whole = { ...object, ...kind };
+    // What a pool was made for says the same of itself.
+    if (headOf(whole) !== whole || isOfGivenPools(whole)) return;
     for (const { reason, note } of turnsOf(before, now)) {
       const keyOf = (one: EventReason): string => `${object.metadata?.uid}/${one}`;
       const awaited = after[reason];
@@ -80,7 +85,12 @@ export function tellTurns(events: Telling, type: ResourceType): TellTurns {
       if (Object.values(after).includes(reason)) told.add(keyOf(reason));
       if (awaited !== undefined && !told.delete(keyOf(awaited))) continue;
       if ((reason === "Ready" || reason === "NotReady") && !TURNING.has(type.kind)) continue;
-      if (object.metadata?.deletionTimestamp === undefined) events.tell({ ...object, ...kind }, reason, reason, note);
+      if (object.metadata?.deletionTimestamp === undefined) events.tell(whole, reason, reason, note);
     }
   };
+}
+
+/** A TalosCluster that names pools which a person wrote: those say it of themselves. */
+function isOfGivenPools(object: KubeObject & { readonly spec?: { readonly controlPlaneRef?: unknown } }): boolean {
+  return object.kind === talosClusterResource.kind && object.spec?.controlPlaneRef !== undefined;
 }

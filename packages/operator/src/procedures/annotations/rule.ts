@@ -59,7 +59,7 @@ function claimed(seen: Observed): Verdict | undefined {
     action: "Accept",
     reason: "ApprovedByPerson",
     machine: claim.name,
-    message: `Runs with this cluster's certificate and the hardware addresses ${claim.macs.join(", ")}, as a person said of the key ${claim.spki}.`,
+    message: `Runs with this cluster's certificate and the hardware addresses ${claim.macs.join(", ")}, as a person said.`,
   });
   return {
     actions: [

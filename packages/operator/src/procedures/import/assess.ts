@@ -251,7 +251,7 @@ function joining(seen: Observed): readonly string[] {
 /** The record of a cluster that was bootstrapped long ago, by others. */
 function factsOf(seen: Observed, bundle: FoundBundle, first: Read, reads: readonly Read[]): ClusterFacts {
   const { look, declared } = first.machine;
-  const evidence = `Imported: the member list of ${declared.name} has ${look.kind === "running" ? (look.etcd?.members?.length ?? 0) : 0} member(s), itself among them.`;
+  const evidence = `Imported: etcd is running on ${declared.name}.`;
   const facts: ClusterFacts = {
     controlPlaneUid: seen.controlPlane.metadata.uid ?? "",
     clusterId: bundle.clusterId,

@@ -71,7 +71,7 @@ export function planMachines(assessed: Assessment, facts: ClusterFacts): Machine
         action: "Configure",
         reason: mayHoldConfig(fact) ? "ApprovedByPerson" : "Declared",
         machine: declared.name,
-        message: `Waits in maintenance mode at ${declared.address} with key ${look.spki}.`,
+        message: `Waits in maintenance mode at ${declared.address}.`,
       });
     }
     if (mayAskAgain(seen, configureMachine, declared.name)) configure.push({ machine: declared, ifSpki: look.spki, installDisk });

@@ -1,7 +1,8 @@
 import { annotations } from "@talos-operator/api";
-import { withDecisions } from "../../record/facts.ts";
+import { intentOn, withDecisions } from "../../record/facts.ts";
 import { isSameVersion } from "../../effects/demand-talos.ts";
 import { quarantineOf, upgradeIntents } from "../../record/upgrades.ts";
+import { sentenceAbout } from "../../report/about.ts";
 import { builtFrom } from "./words.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { SeenMachine } from "../../model/observation.ts";
@@ -38,6 +39,7 @@ export function quarantined(
   };
   const { operations = [], ...rest } = facts;
   const left = operations.filter(({ kind }) => kind !== "UpgradeTalos");
+  const goesBack = intentOn(facts, machine)?.rollsBackFrom !== undefined;
   const stopped: ClusterFacts = {
     ...rest,
     ...(left.length === 0 ? {} : { operations: left }),
@@ -51,7 +53,7 @@ export function quarantined(
     action: "Quarantine",
     reason: "VersionFailed",
     machine,
-    message: `${failedWords(row)} failed on ${machine}: ${why}`,
+    message: `Upgrade to ${failedWords(row)} stopped: ${sentenceAbout(machine, why)}${goesBack ? ` It is rolled back to Talos ${talosBefore}.` : ""} No other machine gets it.`,
   });
 }
 
@@ -101,6 +103,14 @@ export function failedWords({ version, schematic }: TalosBuild): string {
 /** What lets a Talos that failed, or another one, go on: as a sentence. */
 export function quarantineRelease({ version, schematic }: TalosBuild): string {
   return `Ask for another ${schematic === undefined ? "version" : "image"}, or annotate the TalosControlPlane with ${annotations.liftQuarantine}: ${version} to try it again.`;
+}
+
+/** What became of a machine that runs the Talos of before again. */
+export function rolledBackWords(facts: Pick<ClusterFacts, "quarantine"> | undefined, intent: UpgradeIntent): string {
+  const { machine, talosBefore, talosVersion: version, talosSchematic: schematic } = intent;
+  const row = quarantineOf(facts, { version, schematic }).findLast((one) => one.machine === machine);
+  if (row === undefined) return `${machine} was rolled back to ${talosBefore}, for Talos ${version} is not asked for any more.`;
+  return `${sentenceAbout(machine, row.why).replace(/\.$/, "")} and was rolled back to ${talosBefore}.`;
 }
 
 /** Manufacturer and product, for people; empty where the machine told neither. */

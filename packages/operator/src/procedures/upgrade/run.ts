@@ -1,10 +1,12 @@
 import type { TalosHop } from "@talos-operator/talos";
+import { upgradePlanOf } from "../../planning/upgrade-plan.ts";
 import { openRun, upgradeIntents } from "../../record/upgrades.ts";
 import type { Assessment } from "../../model/assessment.ts";
 import type { ClusterFacts, OperationFact } from "../../model/record.ts";
 
 /** The facts with the run that this hop is part of: begun by its first step, and in this phase. */
-export function withRun({ seen }: Assessment, facts: ClusterFacts, hop: TalosHop): ClusterFacts {
+export function withRun(assessed: Assessment, facts: ClusterFacts, hop: TalosHop): ClusterFacts {
+  const { seen } = assessed;
   const open = openRun(facts);
   const phase = `${hop.role} ${hop.version}`.slice(0, 64);
   if (open?.phase === phase) return facts;
@@ -14,9 +16,17 @@ export function withRun({ seen }: Assessment, facts: ClusterFacts, hop: TalosHop
     phase,
     startedAt: open?.startedAt ?? seen.now,
     since: seen.now,
-    inputs: open?.inputs ?? { asked: hop.version },
+    inputs: open?.inputs ?? { asked: askedIn(assessed, hop) },
   };
   return { ...facts, operations: [...(facts.operations ?? []).filter((one) => one !== open), run] };
+}
+
+/** The versions that the last hops lead to. */
+function askedIn({ seen }: Assessment, hop: TalosHop): string {
+  const plan = upgradePlanOf(seen);
+  const hops = plan.kind === "hops" ? plan.hops.filter((one) => one.kind === "talos") : [hop];
+  const last = new Map(hops.flatMap(({ machines }) => machines.map(({ name, to }) => [name, to.version] as const)));
+  return [...new Set(last.values())].join(", ");
 }
 
 /** The facts without a run that has nothing more to do. */

@@ -1,4 +1,4 @@
-import { elapsedMs } from "../../elapsed.ts";
+import { elapsedMs, timeWords } from "../../elapsed.ts";
 import { forfeitLeadership } from "../../effects/forfeit-leadership.ts";
 import { isSameBuild, isSameVersion } from "../../effects/demand-talos.ts";
 import { rebootMachine } from "../../effects/reboot-machine.ts";
@@ -7,7 +7,7 @@ import { upgradeTalos } from "../../effects/upgrade-talos.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { upgradeIntents } from "../../record/upgrades.ts";
-import { notSent, sentUnder, wasJustHeldBack } from "../configure/config-probe.ts";
+import { missingOn, notSent, sentUnder, wasJustHeldBack } from "../configure/config-probe.ts";
 import { endIntent } from "../configure/config-intents.ts";
 import type { Ending } from "../configure/config-intents.ts";
 import { configOf, progressOf } from "./evidence.ts";
@@ -19,7 +19,7 @@ import { imageFor } from "./image.ts";
 import { mayAskUnder } from "./may-ask-under.ts";
 import { mayRollBack } from "./may-roll-back.ts";
 import { isImageGone } from "./pull-words.ts";
-import { brokenBy, quarantined } from "./quarantine.ts";
+import { brokenBy, quarantined, rolledBackWords } from "./quarantine.ts";
 import { builtFrom } from "./words.ts";
 import { isOver } from "../../observe/step-times.ts";
 import { ARRIVES_MS, WELL_WITHIN_MS } from "./times.ts";
@@ -279,15 +279,23 @@ export function bootActions(
 /** It runs the new Talos and did not get well in time: it goes back once, where the slot of before and the data of etcd allow that. */
 function unwellStep(assessed: Assessment, intent: UpgradeIntent, progress: Extract<Progress, { readonly kind: "missing" }>): Step {
   const { seen } = assessed;
-  const inTime = progress.isFinal === true ? "is not well" : "was not well in time";
-  const why = `with Talos ${intent.talosVersion} it ${inTime}: ${progress.what}.`;
+  const withinMs = seen.upgradeWithinMs ?? WELL_WITHIN_MS;
+  const lacks = lackOf(assessed, intent, progress.what);
+  const why = progress.isFinal === true ? `it is not healthy: ${lacks}.` : `it was not healthy within ${timeWords(withinMs)} (${lacks}).`;
   // What no waiting cures is what the image lacks.
   const blames = progress.isFinal === true ? ({ blames: "image" } as const) : {};
   const forbidden = mayRollBack(assessed.machines, intent);
   if (forbidden !== undefined) return { ...failed(`${why} It is not rolled back: ${forbidden}.`, intent, "NeverHealthy"), ...blames };
-  const deadline = seen.now + (seen.upgradeWithinMs ?? WELL_WITHIN_MS);
+  const deadline = seen.now + withinMs;
   const { recorded: _recorded, ...rest } = intent;
   return { kind: "fail", why, next: { ...rest, rollsBackFrom: progress.bootId, deadline }, ...blames };
+}
+
+/** What is missing, in the machine's own words where its node is what is. */
+function lackOf({ byName }: Assessment, { machine }: UpgradeIntent, what: string): string {
+  const met = byName.get(machine);
+  if (met?.look.kind !== "running" || what !== missingOn(met)) return what;
+  return met.look.unmet.find(({ reason }) => reason !== "")?.reason ?? what;
 }
 
 function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Progress): Step {
@@ -299,7 +307,7 @@ function rollBackStep(assessed: Assessment, intent: UpgradeIntent, progress: Pro
   });
   const met = assessed.byName.get(machine);
   const isBack = progress.kind === "fell-back";
-  if (isBack && (met?.isReady === true || isOver(seen, intent))) return ends("RolledBack", `${machine} runs Talos ${talosBefore} again.`);
+  if (isBack && (met?.isReady === true || isOver(seen, intent))) return ends("RolledBack", rolledBackWords(assessed.facts, intent));
   // What was never booted is still installed, and stays written down until it is taken back.
   if (isOver(seen, intent) && progress.kind === "not-booted")
     return ends("HeldBack", `${machine} did not boot, and Talos ${talosVersion} is still installed on it.`, (fact) => fact);

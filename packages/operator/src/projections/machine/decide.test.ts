@@ -325,3 +325,11 @@ test("a machine that boots another Talos says so, and nobody is sent to look at 
   assert.deepEqual(told(running(), "Installing").slice(0, 2), ["Available", "AllReady"], "it serves while it is installed beside");
   assert.equal(told(running(undefined, { stage: "rebooting", ready: false }), "Booting")[0], "Upgrading");
 });
+
+test("machine: one that the operator wipes is not blamed for its silence while the reset has its time", () => {
+  const reasonOf = (isRestarted: boolean): string | undefined =>
+    decideMachine({ machine, look: silent, fact: read, hasOwner: true, hasRecord: true, underWay: "reset", isRestarted }).conditions.find(
+      ({ type }) => type === "Ready",
+    )?.reason;
+  assert.deepEqual([reasonOf(true), reasonOf(false)], ["Removing", "MachineUnreachable"]);
+});

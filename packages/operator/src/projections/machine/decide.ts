@@ -95,8 +95,9 @@ export function decideMachine(seen: MachineSeen): MachineReport {
 /** What a restart brings along: that a machine is down which the operator restarts is no fault of anybody. */
 const OF_RESTART: ReadonlySet<ReasonOf<"Ready">> = new Set(["MachineUnreachable", "Booting", "NodesNotReady"]);
 
-function unlessRestarted({ isRestarted, look }: MachineSeen, ready: Finding<ReasonOf<"Ready">>): Finding<ReasonOf<"Ready">> {
+function unlessRestarted({ isRestarted, underWay, look }: MachineSeen, ready: Finding<ReasonOf<"Ready">>): Finding<ReasonOf<"Ready">> {
   if (isRestarted !== true || !OF_RESTART.has(ready.reason)) return ready;
+  if (underWay === "reset") return { reason: "Removing", message: "Resetting." };
   const message = ready.reason === "MachineUnreachable" && look.kind === "silent" ? `Restarting: ${look.detail}.` : ready.message;
   return { reason: "Restarting", message };
 }
