@@ -93,6 +93,20 @@ test("a name is looked up, each of its addresses is asked until one leads to the
   assert.equal(await withServer(api(misses), (port) => ask("shop.example", port, names)), "unfit");
 });
 
+test("where any name will do the certificate has to be the cluster's all the same", async () => {
+  const asAny = (signer: KeyPair, over: object = {}): Promise<string> =>
+    server(signer, { ipAddresses: [], dnsNames: ["depot.example"], ...over }).then((pair) =>
+      withServer(api(pair), (port) =>
+        createEndpointProbe(nobody)
+          .ask({ endpoint: `https://127.0.0.1:${port}`, ca: authority.certificate, anyName: true }, { timeoutMs: HANGS_AFTER_MS })
+          .then(({ kind }) => kind),
+      ),
+    );
+  assert.equal(await asAny(authority), "reached");
+  assert.equal(await asAny(another), "foreign");
+  assert.equal(await asAny(authority, { notBefore: now - 3 * day, lifetimeMs: day }), "unfit");
+});
+
 test("a name that DNS does not know does not resolve; where DNS fails nothing is known", async () => {
   assert.equal(await ask("shop.example.invalid", 6443), "unresolvable");
   const failing: NameResolver = { resolve: () => Promise.reject(Object.assign(new Error("queryA ETIMEOUT"), { code: "ETIMEOUT" })) };

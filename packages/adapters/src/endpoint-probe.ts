@@ -23,7 +23,7 @@ const WEIGHT: readonly EndpointAnswer["kind"][] = ["foreign", "unfit", "not-kube
  */
 export function createEndpointProbe(names: NameResolver): EndpointProbe {
   return {
-    async ask({ endpoint, ca }, { timeoutMs, signal }) {
+    async ask({ endpoint, ca, anyName }, { timeoutMs, signal }) {
       const url = URL.parse(endpoint);
       if (url?.protocol !== "https:") return { kind: "unresolvable", detail: "it is no https URL" };
       const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
@@ -34,7 +34,7 @@ export function createEndpointProbe(names: NameResolver): EndpointProbe {
       const answers: EndpointAnswer[] = [];
       for (const [index, address] of addresses.entries()) {
         const leftMs = Math.max(1, Math.floor((until - Date.now()) / (addresses.length - index)));
-        const answer = await askAddress({ address, host, port: Number(url.port || 443), ca }, leftMs, signal);
+        const answer = await askAddress({ address, host, port: Number(url.port || 443), ca, anyName }, leftMs, signal);
         if (answer.kind === "reached") return answer;
         answers.push(answer);
       }
@@ -70,9 +70,14 @@ interface Server {
   readonly host: string;
   readonly port: number;
   readonly ca: string;
+  readonly anyName: true | undefined;
 }
 
-function askAddress({ address, host, port, ca }: Server, timeoutMs: number, signal: AbortSignal | undefined): Promise<EndpointAnswer> {
+function askAddress(
+  { address, host, port, ca, anyName }: Server,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<EndpointAnswer> {
   return new Promise((resolve) => {
     const deadline = AbortSignal.timeout(timeoutMs);
     const request = get(
@@ -84,7 +89,7 @@ function askAddress({ address, host, port, ca }: Server, timeoutMs: number, sign
         // Each time anew: an earlier connection tells nothing of the way there now.
         agent: false,
         servername: isIP(host) === 0 ? host : "",
-        checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+        checkServerIdentity: (_, certificate) => (anyName === true ? undefined : checkServerIdentity(host, certificate)),
         signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
       },
       (response) => {

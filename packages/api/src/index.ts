@@ -51,6 +51,7 @@ export { DEFAULT_BACKUP_PREFIX } from "./kinds/backup-storage.ts";
 export type { BackupStorage, DirectoryStorage, S3Storage } from "./kinds/backup-storage.ts";
 export {
   MAX_ACCEPTED_HAZARDS,
+  MAX_FORMER_ENDPOINTS,
   MAX_DECISIONS,
   MAX_KNOWN_MACHINES,
   MAX_QUARANTINED,

@@ -32,6 +32,7 @@ import { keepFinalizers } from "./procedures/delete/keep-finalizer.ts";
 import { keepKeys } from "./gates/keep-keys.ts";
 import { honourReconcileMode } from "./gates/reconcile-mode.ts";
 import { releaseConfig, settleConfig } from "./procedures/configure/settle-config.ts";
+import { moveEndpoint } from "./procedures/endpoint/rule.ts";
 import { changeMembership, rememberMembers } from "./procedures/remove/rule.ts";
 import { releasePools } from "./procedures/delete/release-pools.ts";
 import { removeStrays } from "./procedures/strays/rule.ts";
@@ -70,6 +71,7 @@ export const defaultRules: readonly Rule[] = [
   settleUpgrade,
   configureMachines,
   changeMembership,
+  moveEndpoint,
   changeConfig,
   upgradeTalos,
   keepAccess,

@@ -13,6 +13,8 @@ export interface EndpointTarget {
   readonly endpoint: string;
   /** The cluster's Kubernetes authority, in PEM. Whatever shows a certificate of another one is not this cluster. */
   readonly ca: string;
+  /** Whatever name the certificate is for: the cluster is still to learn that it is reached there. Absent = as clients demand. */
+  readonly anyName?: true;
 }
 
 /**

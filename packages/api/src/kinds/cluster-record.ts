@@ -289,6 +289,9 @@ const acceptedHazardField: Field<AcceptedHazard, false> = acceptedHazard;
 /** How many accepted hazards are kept, of all settings together; the oldest goes, and is asked for anew. */
 export const MAX_ACCEPTED_HAZARDS = 500;
 
+/** Endpoints that a cluster had before. */
+export const MAX_FORMER_ENDPOINTS = 16;
+
 const appliedTemplate = object(
   {
     secretName: required(string({ description: "Secret that holds the template, without any value of the bundle.", maxLength: 253 })),
@@ -339,7 +342,17 @@ const spec = object(
       },
       { description: "The secrets bundle in force. Absent only before the first one was made." },
     ),
-    endpoint: string({ description: "URL of the Kubernetes API in every machine config; chosen once.", maxLength: 512 }),
+    endpoint: string({ description: "URL of the Kubernetes API that clients and workers use.", maxLength: 512 }),
+    nextEndpoint: string({
+      description: "URL that control planes are being given; it becomes endpoint when all of them have it.",
+      maxLength: 512,
+    }),
+    formerEndpoints: list(string({ description: "A URL.", maxLength: 512 }), {
+      description:
+        "Earlier values of endpoint, the one that the cluster was made with first. Certificates of API servers keep their hosts.",
+      listType: "atomic",
+      maxItems: MAX_FORMER_ENDPOINTS,
+    }),
     podCIDR: list(string({ description: "A network.", maxLength: 64 }), {
       description: "Networks of pods in every machine config; chosen once.",
       listType: "atomic",

@@ -24,7 +24,7 @@ const spec = object(
     metalSpec: metalSpecField,
     endpoint: string({
       description:
-        "URL of the Kubernetes API for clients and nodes, for example https://10.0.0.10:6443. Default: the address of the first machine. Cannot change once the cluster exists.",
+        "URL of the Kubernetes API for clients and nodes, for example https://10.0.0.10:6443. Default: the address of the first machine. It may change: once the new one leads to this cluster, machines and kubeconfig follow.",
       pattern:
         "^https?://(([a-zA-Z0-9.-]+)|(\\[(((([0-9A-Fa-f]{1,4}:){1,7}):([0-9A-Fa-f]{1,4}:){0,6}([0-9A-Fa-f]{1,4}){0,1})|((([0-9A-Fa-f]{1,4}):){7}([0-9A-Fa-f]{1,4})))\\]))(:\\d+)?$",
     }),

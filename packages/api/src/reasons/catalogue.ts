@@ -7,7 +7,7 @@ import { kubeletCertificatesPending } from "./certificates.ts";
 import type { ConditionEntry, Release } from "./entry.ts";
 import { configDrift, configUpToDate } from "./config.ts";
 import { draining } from "./draining.ts";
-import { endpointReachable } from "./endpoint.ts";
+import { endpointReachable, endpointUpToDate } from "./endpoint.ts";
 import { reconciling, stalled } from "./kstatus.ts";
 import { configApplied, maintenanceIdentityPinned, reachable } from "./machine.ts";
 import { bootstrapped, etcdHealthy, machinesReady, nodesReady, nodesUnique, progressing } from "./progress.ts";
@@ -54,6 +54,7 @@ export const conditionCatalogue = {
   FieldNotSupported: fieldNotSupported,
   EndpointChosen: endpointChosen,
   EndpointReachable: endpointReachable,
+  EndpointUpToDate: endpointUpToDate,
   UpgradePending: upgradePending,
   ConfigUpToDate: configUpToDate,
   ConfigDrift: configDrift,

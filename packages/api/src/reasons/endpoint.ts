@@ -2,6 +2,40 @@ import type { ConditionEntry } from "./entry.ts";
 
 const LEAD = "Let it lead to port 6443 of the control planes.";
 
+/** Where a cluster is on its way to another endpoint. */
+export const endpointUpToDate = {
+  meaning:
+    "The cluster has the endpoint that its spec names. Present while the spec asks for another one: it is asked first, and nothing is sent before it leads to this cluster. Then control planes get it, one at a time; when all have it, kubeconfig and workers follow. The cluster stays ready by the endpoint that it has.",
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane"],
+  reasons: {
+    Asked: { status: "Unknown", release: "itself", when: "The first answer of the new endpoint is awaited.", next: "-" },
+    ControlPlanesFollow: {
+      status: "False",
+      release: "itself",
+      when: "The new endpoint leads to this cluster, and control planes are given it one at a time.",
+      next: "-",
+    },
+    NotReached: {
+      status: "False",
+      release: "person",
+      when: "The new endpoint does not lead to this cluster: its name does not resolve, nobody listens, or another cluster or service answers. It is asked again at least once a minute.",
+      next: "Correct its DNS record, virtual IP or load balancer, or set spec.endpoint back.",
+    },
+    DiscoveryOff: {
+      status: "False",
+      release: "person",
+      when: "Control planes run without discovery, and look for etcd at the endpoint.",
+      next: "Switch discovery on (cluster.discovery.enabled, airGap), or set spec.endpoint back.",
+    },
+    OutsideOnly: {
+      status: "False",
+      release: "person",
+      when: "The annotation talos-operator.dev/endpoint-reachable-from says outside: the operator cannot ask the new endpoint.",
+      next: "Remove the annotation while the endpoint changes, or set spec.endpoint back.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
 /** Whether clients reach the cluster where its kubeconfig leads. */
 export const endpointReachable = {
   meaning:

@@ -105,7 +105,7 @@ const authorReasons = {
   ClusterMismatch: {
     status: "False",
     release: "person",
-    when: "A fixed property of the cluster (endpoint, networks, a machine's role) was changed after it was made.",
+    when: "A fixed property of the cluster (networks, a machine's role) was changed after it was made.",
     next: "Set the value back to what the message names.",
   },
 } as const satisfies ConditionEntry["reasons"];

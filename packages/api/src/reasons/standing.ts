@@ -30,8 +30,8 @@ export const endpointChosen = {
     FirstMachine: {
       status: "True",
       release: "none",
-      when: "The address of the first control plane was taken. It is kept for the life of the cluster.",
-      next: "Nothing, if the API may be out of reach while that machine is away. Otherwise make the cluster with spec.endpoint at a virtual address or a load balancer.",
+      when: "The address of the first control plane was taken. It is kept until spec.endpoint names another one.",
+      next: "Nothing, if the API may be out of reach while that machine is away. Otherwise set spec.endpoint to a virtual address or a load balancer.",
     },
     NoMachine: {
       status: "True",

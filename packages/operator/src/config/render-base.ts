@@ -42,9 +42,11 @@ export function renderBase({ base, generator, installDisk, installImage, version
     throw new ConfigRefusal(
       `${base.source} belongs to another cluster: ${foreign.join(", ")} are not this cluster's. Take them out of it, or make another cluster of it`,
     );
-  if (hasKeys && base.endpoint !== undefined && base.endpoint !== generator.endpoint)
-    throw new ConfigRefusal(`${base.source} names another cluster.controlPlane.endpoint than ${generator.endpoint}. Make them agree`);
-  const patches = [identityPatch(text, own, role), ...(isContainer ? [] : installPatch({ text, installDisk, installImage, version }))];
+  const patches = [
+    identityPatch(text, own, role),
+    ...(hasKeys && base.endpoint !== undefined && base.endpoint !== generator.endpoint ? [endpointPatch(text, generator.endpoint)] : []),
+    ...(isContainer ? [] : installPatch({ text, installDisk, installImage, version })),
+  ];
   return patchMachineConfig(
     text,
     patches.map((patch) => JSON.stringify(patch)),
@@ -90,6 +92,13 @@ function identityPatch(text: string, own: string, role: "controlplane" | "worker
         : {}),
     },
   };
+}
+
+/** Another endpoint in the text is a wish: which one is in force stands in the record. */
+function endpointPatch(text: string, endpoint: string): object {
+  return describeMachineConfig(text).documents.includes("v1alpha1/KubeClusterConfig/")
+    ? { apiVersion: "v1alpha1", kind: "KubeClusterConfig", endpoint }
+    : { cluster: { controlPlane: { endpoint } } };
 }
 
 function installPatch({

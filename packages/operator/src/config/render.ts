@@ -11,6 +11,7 @@ import {
 import type { MachineConfigInput, SecretsBundle } from "@talos-operator/talos";
 import { patchTexts } from "./patch-texts.ts";
 import { noSecrets } from "./no-secrets.ts";
+import type { KeptOfEndpoints } from "./endpoints.ts";
 import { ConfigRefusal } from "./refusal.ts";
 import { renderBase } from "./render-base.ts";
 import type { MachineSettings } from "../model/machine.ts";
@@ -20,6 +21,8 @@ export interface RenderInput {
   readonly role: "controlplane" | "worker";
   readonly clusterName: string;
   readonly endpoint: string;
+  /** Absent = the cluster has the endpoint that it was made with. */
+  readonly kept?: KeptOfEndpoints | undefined;
   /** The control plane decides what concerns the whole cluster. */
   readonly controlPlane: TalosControlPlaneSpec;
   readonly machineSpec: MachineSettings;
@@ -146,6 +149,7 @@ function ownPatches(input: RenderInput): readonly unknown[] {
   const isBefore = (other: string): boolean => compareContracts(contract, other) < 0;
   const isPlain = registries === undefined || plainMirrors(registries) !== undefined;
   const patches: unknown[] = isPlain ? [] : [{ machine: { registries } }];
+  patches.push(...keptPatches(input, isBefore("1.14")));
   if (
     input.controlPlane.cni?.flannel?.kubeNetworkPoliciesEnabled === true &&
     input.role === "controlplane" &&
@@ -167,6 +171,33 @@ function ownPatches(input: RenderInput): readonly unknown[] {
         ? { machine: { features: { imageCache: { localEnabled: true } } } }
         : { apiVersion: "v1alpha1", kind: "ImageCacheConfig", local: { enabled: true } },
       IMAGE_CACHE_VOLUME,
+    );
+  return patches;
+}
+
+/**
+ * What a cluster keeps whose endpoint changed: its issuer, unless a person wrote one, and names of certificates in a config that a person wrote.
+ *
+ * @see siderolabs/talos `internal/app/machined/pkg/controllers/k8s/control_plane_static_pod.go`: both arguments are the endpoint where nothing else is said
+ */
+function keptPatches({ endpoint, kept, machineSpec }: RenderInput, isBeforeDocuments: boolean): readonly unknown[] {
+  if (kept === undefined) return [];
+  const { base, configPatches, additionalConfig } = machineSpec;
+  const { issuer, hosts } = kept;
+  const written = `${base?.text.reveal() ?? ""}${JSON.stringify([configPatches, additionalConfig])}`;
+  const isInside = base === undefined ? isBeforeDocuments : !base.text.reveal().includes("KubeClusterConfig");
+  const patches: unknown[] = [];
+  if (issuer !== endpoint && !/service-account-issuer|issuerURL/.test(written))
+    patches.push(
+      isInside
+        ? { cluster: { apiServer: { extraArgs: { "service-account-issuer": issuer, "api-audiences": issuer } } } }
+        : { apiVersion: "v1alpha1", kind: "KubeServiceAccountConfig", issuer: { issuerURL: issuer } },
+    );
+  if (base !== undefined)
+    patches.push(
+      isInside
+        ? { cluster: { apiServer: { certSANs: hosts } } }
+        : { apiVersion: "v1alpha1", kind: "KubeAPIServerConfig", certExtraSANs: hosts },
     );
   return patches;
 }

@@ -1,6 +1,6 @@
 import { createTalosClient, resourceKinds } from "@talos-operator/talos/client";
 import type { TalosErrorCode } from "@talos-operator/talos/client";
-import { endpointHost } from "../config/endpoint-host.ts";
+import { certificateHosts, endpointOf, keptOf } from "../config/endpoints.ts";
 import { renderMachineConfig } from "../config/render.ts";
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
@@ -65,8 +65,6 @@ const rendered = async (sending: Asked): Promise<string> => {
   const { failed, ...build } = buildToInstall(sending.effects.seen, facts, machine);
   if (failed !== undefined) throw new EffectError("PRECONDITION_GONE", `Talos ${failed.version} failed on ${failed.machine} by now`);
   const contract = machineFact(facts, machine.name)?.contract;
-  // For the certificates of those who answer there.
-  const host = endpointHost(facts.endpoint);
   const addresses = machines.flatMap(({ declared }) =>
     // One that a reference has not given yet is none.
     declared.role === "controlplane" && declared.address !== "" ? [declared.address] : [],
@@ -74,7 +72,8 @@ const rendered = async (sending: Asked): Promise<string> => {
   return renderMachineConfig({
     role: machine.role,
     clusterName: controlPlane.metadata.name,
-    endpoint: facts.endpoint,
+    endpoint: endpointOf(machine.role, facts),
+    kept: keptOf(machine.role, facts),
     controlPlane: asMade(spec, facts),
     ...build,
     // What was written down: which Talos is installed may have changed since.
@@ -82,7 +81,8 @@ const rendered = async (sending: Asked): Promise<string> => {
     readBy: look?.version,
     platform: look?.platform,
     installDisk,
-    addresses: machine.role === "controlplane" ? [...new Set([...addresses, ...(host === undefined ? [] : [host])])] : [machine.address],
+    // For the certificates of those who answer there.
+    addresses: machine.role === "controlplane" ? [...new Set([...addresses, ...certificateHosts(facts)])] : [machine.address],
     secrets,
   });
 };

@@ -1,5 +1,6 @@
 import { canonicalAddress } from "@talos-operator/api";
 import { endpointHost } from "../config/endpoint-host.ts";
+import { certificateHosts } from "../config/endpoints.ts";
 import { EffectError, isEffectError } from "../errors.ts";
 import type { CertificateMachine } from "../workload/kubelet-certificates/judge.ts";
 import type { Approver } from "../workload/kubelet-certificates/cluster-certificates.ts";
@@ -77,7 +78,7 @@ export function certificateMachines({ machines, held }: Observed, facts: Cluster
 
 /** Where the cluster's API is reached, and where machines are that do not answer: a kubelet that tells such an address is not believed. */
 export function reservedPlaces({ machines, former, controlPlane }: Observed, facts: ClusterFacts): readonly string[] {
-  const endpoints = [facts.endpoint, controlPlane.spec?.endpoint ?? ""].map((endpoint) => endpointHost(endpoint) ?? "");
+  const endpoints = [...certificateHosts(facts), endpointHost(controlPlane.spec?.endpoint ?? "") ?? ""];
   const others = [...machines, ...former].filter(({ look }) => look.kind !== "running").map(({ declared }) => declared.address);
   return [...[...endpoints, ...others].filter((place) => place !== "").map(canonicalAddress), ...apiNames];
 }

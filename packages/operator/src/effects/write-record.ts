@@ -6,6 +6,7 @@ import { EffectError } from "../errors.ts";
 import { usableBundle } from "../secrets/bundle-store.ts";
 import { equip } from "../observe/fresh-copies.ts";
 import { isMadeAnew } from "../observe/reported-machines.ts";
+import { endpointStep } from "../planning/endpoint-step.ts";
 import { machineFact } from "../record/facts.ts";
 import { printRecord, readRecord } from "../record/facts-codec.ts";
 import { replaceRecord } from "../record/replace-record.ts";
@@ -72,8 +73,8 @@ export const writeRecord = defineEffect("WriteRecord", {
       throw thrown;
     }
   },
-  // What it remembers is what the other steps do.
-  step: () => undefined,
+  // What else it remembers is what the other steps do.
+  step: ({ facts }, { record }) => endpointStep(record.kind === "present" ? record.value.facts : undefined, facts),
   afterwards(seen, { facts }) {
     const metadata = seen.record.kind === "present" ? seen.record.value.metadata : { name: seen.controlPlane.metadata.name };
     const resourceVersion = `${seen.record.kind === "present" ? seen.record.value.resourceVersion : "0"}+`;

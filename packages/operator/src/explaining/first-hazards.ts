@@ -22,7 +22,7 @@ export function firstHazardFindings(
   for (const machine of machinesOf(pool)) {
     if (mayHoldConfig(machineFact(facts, machine.name))) continue;
     const all = hazardsOfFirst(machine, { version: machine.version, platform: "metal" }, controlPlane, facts);
-    for (const { code, document, path, message } of heldBack(facts ?? {}, configHashOf(machine, made), all)) {
+    for (const { code, document, path, message } of heldBack(facts ?? {}, configHashOf(machine, made, facts), all)) {
       const place = [document === "v1alpha1" ? "" : document, path].filter((part) => part !== "").join(" ");
       if (said.includes(code) || found.has(place)) continue;
       const remedy = `To send it anyway, annotate ${pool.kind} ${pool.metadata.name} with ${annotations.acceptHazard}: ${code}`;

@@ -26,7 +26,7 @@ import { findingsAt } from "../controllers/shared/written-fields.ts";
 import { configHashOf } from "../procedures/configure/config-hash.ts";
 import { machinesOf } from "../spec/declared.ts";
 import { defaultRules } from "../decide.ts";
-import { machineFact, mayHoldConfig } from "../record/facts.ts";
+import { factsOf, machineFact, mayHoldConfig } from "../record/facts.ts";
 import { poolContract } from "../spec/pool-contract.ts";
 import { readRecord } from "../record/facts-codec.ts";
 import { asMade, fixedPropertyProblems } from "../spec/fixed-properties.ts";
@@ -38,6 +38,8 @@ import { sharedNodeNameProblems, sharedNodeNames } from "../spec/node-names.ts";
 import { controlPlaneProblems, workerProblems } from "../spec/spec-problems.ts";
 import { withStoredSnapshots } from "./what-if-snapshots.ts";
 import { changesBetween } from "../config/changes-between.ts";
+import { certificateHosts, endpointOf, keptOf } from "../config/endpoints.ts";
+import { afterMove, endpointWish } from "../procedures/endpoint/wish.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
@@ -212,9 +214,6 @@ async function worldOf(
   const see = (machine: DeclaredMachine): SeenMachine => ({ declared: machine, look: looks.get(machine.name) ?? { kind: "not-asked" } });
   const machines = declared.map(see);
   const founded = facts?.bootstrapDone !== undefined;
-  const access = founded
-    ? ({ kind: "present", value: { expiresAt: now + 300 * 86_400_000, isOurs: true } } as const)
-    : ({ kind: "absent" } as const);
   const seen: Observed = {
     now,
     watchedSince: now,
@@ -247,8 +246,7 @@ async function worldOf(
             kind: "present",
             value: { fingerprint: facts.bundle.fingerprint, clusterId: facts.clusterId, isOurs: true, isDeleting: false },
           },
-    kubeconfig: access,
-    talosconfig: access,
+    ...accessAt(facts, now),
     namespaceIsTerminating: false,
     sent: new Map(),
     // Nobody asks for the Nodes: each machine that runs is taken to have its own, and no drain to be under way.
@@ -256,13 +254,25 @@ async function worldOf(
       ? { drains: new Map(), nodes: { at: now, nodes: undefined, isAsking: false, isStale: false, cordoned: new Map() } as const }
       : {}),
     mayDisturb: true,
-    configs: configsOf(machines, controlPlane, stored, before, facts, now),
     requireFingerprint: false,
   };
   const unknown = [...seen.machines, ...seen.former]
     .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
     .map((machine) => machine.declared.name);
-  return { seen: await withStoredSnapshots(seen, [cluster, storedCluster], client), unknown };
+  return {
+    seen: await withStoredSnapshots({ ...seen, configs: configsOf(seen, stored, before) }, [cluster, storedCluster], client),
+    unknown,
+  };
+}
+
+/** Access Secrets as they should be: nobody reads them. */
+function accessAt(facts: ClusterFacts | undefined, now: number): Pick<Observed, "kubeconfig" | "talosconfig"> {
+  if (facts?.bootstrapDone === undefined) return { kubeconfig: { kind: "absent" }, talosconfig: { kind: "absent" } };
+  const value = { expiresAt: now + 300 * 86_400_000, isOurs: true };
+  return {
+    kubeconfig: { kind: "present", value: { ...value, endpoints: [facts.endpoint] } },
+    talosconfig: { kind: "present", value },
+  };
 }
 
 /** What is stored of the objects, on its way out; what is not stored cannot be deleted. */
@@ -386,17 +396,17 @@ function messageOf(conditions: readonly Condition[] | undefined): string {
 
 /** What the edit changes in the configuration of each machine: the stored spec against the edited one, both rendered without keys. */
 function configsOf(
-  machines: readonly SeenMachine[],
-  controlPlane: TalosControlPlane,
+  seen: Observed,
   stored: TalosControlPlane | undefined,
   storedWorkers: readonly TalosWorker[],
-  facts: ClusterFacts | undefined,
-  now: number,
 ): ReadonlyMap<MachineName, SeenConfig> {
+  const { machines, controlPlane, now } = seen;
+  const facts = factsOf(seen);
   const { spec } = controlPlane;
   if (facts === undefined || spec === undefined || stored?.spec === undefined) return new Map();
   const made = asMade(spec, facts);
   const madeBefore = asMade(stored.spec, facts);
+  const moved = afterMove(facts, endpointWish(seen));
   const earlier = new Map(
     [...machinesOf(stored), ...storedWorkers.flatMap((worker) => machinesOf(worker))].map((machine) => [machine.name, machine]),
   );
@@ -407,10 +417,15 @@ function configsOf(
       const fact = machineFact(facts, declared.name);
       if (old === undefined || fact === undefined || look.kind !== "running") return [];
       const version = look.version ?? declared.version;
-      const input = ({ role, machineSpec, address }: DeclaredMachine, of: typeof made): Parameters<typeof changesBetween>[1] => ({
+      const input = (
+        { role, machineSpec, address }: DeclaredMachine,
+        of: typeof made,
+        endpoints: ClusterFacts,
+      ): Parameters<typeof changesBetween>[1] => ({
         role,
         clusterName: controlPlane.metadata.name,
-        endpoint: facts.endpoint,
+        endpoint: endpointOf(role, endpoints),
+        kept: keptOf(role, endpoints),
         controlPlane: of,
         machineSpec,
         version,
@@ -418,12 +433,12 @@ function configsOf(
         readBy: undefined,
         platform: look.platform,
         installDisk: fact.installDisk,
-        addresses: [address],
+        addresses: role === "controlplane" ? [...new Set([address, ...certificateHosts(endpoints)])] : [address],
         reachedAt: address,
       });
-      const settings = configHashOf(declared, made);
+      const settings = configHashOf(declared, made, moved);
       // What cannot be rendered stands in the problems of the spec; what stays as it is needs no reading.
-      const between = changesBetween(input(old, madeBefore), input(declared, made), version);
+      const between = changesBetween(input(old, madeBefore, facts), input(declared, made, moved), version);
       // A machine that is upgraded is one that was read.
       const isRead = asksAnotherTalos(machine);
       if (between === undefined || (between.changes.length === 0 && between.withheld === undefined && !isRead)) return [];

@@ -8,3 +8,9 @@ export type SeenEndpoint =
   | { readonly kind: "not-asked"; readonly isAwaited: boolean }
   /** `isSure` is false while it was silent too few times to be called out of reach. */
   | { readonly kind: "answered"; readonly answer: EndpointAnswer; readonly isSure: boolean };
+
+/** Another endpoint that the spec asks for, and what is known of it. */
+export interface SeenNextEndpoint {
+  readonly url: string;
+  readonly seen: SeenEndpoint;
+}

@@ -10,7 +10,7 @@ import type {
 } from "@talos-operator/api";
 import type { ReleaseCatalogue } from "@talos-operator/talos";
 import type { DeclaredMachine, MachineName } from "./machine.ts";
-import type { SeenEndpoint } from "./endpoint.ts";
+import type { SeenEndpoint, SeenNextEndpoint } from "./endpoint.ts";
 import type { Look } from "./look.ts";
 import type { ClusterFacts, IntentKind, MachinePlace } from "./record.ts";
 import type { SeenCertificates, SeenDrain, SeenAhead, SeenNodes } from "./workload.ts";
@@ -61,7 +61,7 @@ export interface SeenAccess {
   readonly expiresAt: number | undefined;
   /** Its begin; absent when it holds none that can be read. */
   readonly validFrom?: number;
-  /** Control planes that a talosconfig leads to; absent when it names none that can be read. */
+  /** Control planes that a talosconfig leads to, or the URL that a kubeconfig does; absent when it names none that can be read. */
   readonly endpoints?: readonly string[];
   /** False when the certificate was not signed by this cluster's authority, or the Secret belongs to someone else. */
   readonly isOurs: boolean;
@@ -154,6 +154,8 @@ export interface Observed {
   readonly strays?: ReadonlySet<string>;
   /** What answers at the cluster's endpoint; absent = nobody asks, or etcd is not bootstrapped. Nothing is held back by it. */
   readonly endpoint?: SeenEndpoint;
+  /** What answers at the endpoint that the spec asks for instead; absent = it asks for no other, or nobody asks. */
+  readonly nextEndpoint?: SeenNextEndpoint;
   /** Releases that upgrades go through; absent = nothing is asked for that does not run, and nobody asked for them. */
   readonly releases?: SeenReleases;
   /** `--require-maintenance-fingerprint`: nothing is sent to a machine that nobody vouched for. */

@@ -11,8 +11,12 @@ export interface ClusterFacts {
   readonly controlPlaneUid: string;
   readonly clusterId: string;
   readonly bundle: BundleFact;
-  /** URL of the Kubernetes API in every configuration; chosen once. */
+  /** URL of the Kubernetes API that clients and workers use. */
   readonly endpoint: string;
+  /** The one that control planes are being given: it comes into force when all of them have it. Absent = none. */
+  readonly nextEndpoint?: string;
+  /** Those that were ever in force, the one that the cluster was made with first: certificates go on being for them. Absent = there is that one alone. */
+  readonly formerEndpoints?: readonly string[];
   /** Networks in every configuration; chosen once. Empty in records of before these fields. */
   readonly podCIDR: readonly string[];
   readonly serviceCIDR: readonly string[];

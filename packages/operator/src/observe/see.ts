@@ -4,6 +4,7 @@ import { clusterOf, effectiveMode, effectiveUnknownMode } from "../controllers/s
 import { imagine } from "../composition/taloscluster/imagined.ts";
 import { withNeighbours } from "./beside.ts";
 import { withEndpoint } from "./with-endpoint.ts";
+import { withNextEndpoint } from "./with-next-endpoint.ts";
 import type { BrainOptions } from "../reconcilers/brain.ts";
 import { bundleInForce } from "../record/bundle-in-force.ts";
 import { factsNow } from "../reconcilers/carry-out.ts";
@@ -100,7 +101,7 @@ export async function see(
   });
   const asking = await withReleases(observed, options.releases);
   const reached = withEndpoint(asking, session, tried ?? clusterOf(controlPlane.metadata, options.talosClusters.store));
-  const saved = withSnapshots(reached, tried, options.snapshots, options.talosClusters.store);
+  const saved = withSnapshots(withNextEndpoint(reached, session), tried, options.snapshots, options.talosClusters.store);
   const adopting = await withAdoption(saved, asksImport, session, { client, dialer, keys, clock, wake });
   const unpaused = withConfigs(await withNeighbours(adopting, session, key, options), session, {
     dialer,

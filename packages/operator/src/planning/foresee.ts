@@ -4,6 +4,8 @@ import { hasFailed, isStored } from "../controllers/talosetcdbackup/phase.ts";
 import { asTaken } from "../effects/take-snapshot.ts";
 import { stateOf } from "../assess/machine-state.ts";
 import { hazardIn, withheldIn } from "../report/describe-config.ts";
+import { endpointMove } from "../report/endpoint-move.ts";
+import { namedEndpoint } from "../procedures/endpoint/wish.ts";
 import { schematicsKept } from "../report/schematics-kept.ts";
 import { upgradePending } from "../report/upgrade-state.ts";
 import { withoutHeld } from "../observe/pauses.ts";
@@ -46,7 +48,8 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined, undefined, stopped);
   const hazard = isGoing ? undefined : hazardIn(configs);
   const withheld = isGoing ? undefined : withheldIn(seen, configs);
-  const left = [hazard?.message, withheld, pending?.message, isGoing ? undefined : schematicsKept(seen.machines)]
+  const [moving] = isGoing ? [] : endpointMove(seen);
+  const left = [hazard?.message, withheld, pending?.message, moving?.message, isGoing ? undefined : schematicsKept(seen.machines)]
     .filter((words) => words !== undefined)
     .join(" ");
   // Machines that a person holds up do not boot.
@@ -75,6 +78,7 @@ function playForward(from: Observed, rules: readonly Rule[]): { readonly plan: P
   let seen: Observed = withAssumedNodes({
     ...withoutSnapshot(from),
     ...accessOf(from),
+    ...withEndpointReached(from),
     mode: "reconcile",
     mayDisturb: true,
     strays: membersOf(from),
@@ -122,6 +126,12 @@ function withSnapshotsTaken(seen: Observed): Observed {
       : asTaken(backup, seen.now),
   );
   return { ...seen, snapshots: { ...seen.snapshots, backups } };
+}
+
+/** A new endpoint leads to the cluster by the time that the plan is carried out: before it does, nothing is sent. */
+function withEndpointReached(seen: Observed): Pick<Observed, "nextEndpoint"> {
+  const url = namedEndpoint(seen);
+  return url === "" ? {} : { nextEndpoint: { url, seen: { kind: "answered", answer: { kind: "reached", detail: "" }, isSure: true } } };
 }
 
 /** Before etcd is bootstrapped nobody asks for the access Secrets: there are none. */

@@ -93,6 +93,8 @@ export class ClusterSession {
   readonly workload: ClusterWorkload | undefined;
   /** What answers at its endpoint; `undefined` = nobody asks. */
   readonly endpoint: EndpointWatch | undefined;
+  /** What answers at the endpoint that it is to have; `undefined` = nobody asks. */
+  readonly nextEndpoint: EndpointWatch | undefined;
   /** Certificates that its kubelets wait for; `undefined` = nobody looks. */
   readonly certificates: ClusterCertificates | undefined;
   /** When the record was deleted of which an event told that it stays. */
@@ -137,10 +139,11 @@ export class ClusterSession {
       ports.workload === undefined
         ? undefined
         : new ClusterWorkload({ ...ports.workload, clock: ports.clock, timers: ports.timers }, ports.workload.wake);
-    this.endpoint =
-      ports.endpoint === undefined
-        ? undefined
-        : new EndpointWatch({ ...ports, endpoints: ports.endpoint.probe, onChange: ports.endpoint.wake });
+    const { endpoint } = ports;
+    const watch = (): EndpointWatch | undefined =>
+      endpoint === undefined ? undefined : new EndpointWatch({ ...ports, endpoints: endpoint.probe, onChange: endpoint.wake });
+    this.endpoint = watch();
+    this.nextEndpoint = watch();
     this.certificates =
       ports.workload === undefined ? undefined : new ClusterCertificates({ ...ports.workload, clock: ports.clock }, ports.workload.wake);
   }
@@ -245,6 +248,7 @@ export class ClusterSession {
     this.machines.close();
     this.workload?.close();
     this.endpoint?.close();
+    this.nextEndpoint?.close();
     this.certificates?.close();
     this.heldBundle = undefined;
     this.configs.close();

@@ -2,6 +2,7 @@ import {
   beyondThisRelease,
   clusterRecordResource,
   MAX_ACCEPTED_HAZARDS,
+  MAX_FORMER_ENDPOINTS,
   MAX_QUARANTINED,
   finalizers,
   labels,
@@ -89,6 +90,8 @@ function readAnew(record: ClusterRecord): SeenRecord | undefined {
       clusterId: spec.clusterId,
       bundle: readBundleFact(spec.bundle),
       endpoint: spec.endpoint ?? "",
+      ...(spec.nextEndpoint === undefined ? {} : { nextEndpoint: spec.nextEndpoint }),
+      ...(isEmpty(spec.formerEndpoints) ? {} : { formerEndpoints: spec.formerEndpoints }),
       podCIDR: spec.podCIDR ?? [],
       serviceCIDR: spec.serviceCIDR ?? [],
       cni: spec.cni,
@@ -143,6 +146,8 @@ export function printRecord(
     operations: _operations,
     quarantine: _quarantine,
     acceptedHazards: _acceptedHazards,
+    nextEndpoint: _nextEndpoint,
+    formerEndpoints: _formerEndpoints,
     ...kept
   } = before?.spec ?? { controlPlaneUid: "" };
   return {
@@ -154,6 +159,8 @@ export function printRecord(
       controlPlaneUid: facts.controlPlaneUid,
       clusterId: facts.clusterId,
       endpoint: facts.endpoint,
+      ...(facts.nextEndpoint === undefined ? {} : { nextEndpoint: facts.nextEndpoint }),
+      ...(isEmpty(facts.formerEndpoints) ? {} : { formerEndpoints: mostOf(facts.formerEndpoints) }),
       podCIDR: facts.podCIDR,
       serviceCIDR: facts.serviceCIDR,
       ...(facts.cni === undefined ? {} : { cni: facts.cni }),
@@ -385,6 +392,11 @@ function readQuarantine({ at, ...row }: QuarantinedVersion): QuarantineFact {
 
 function printQuarantine({ at, why, ...row }: QuarantineFact): QuarantinedVersion {
   return { ...row, at: time(at), why: why.slice(0, 512) };
+}
+
+/** As many as a record holds; the first one is what the cluster was made with. */
+function mostOf([first = "", ...others]: readonly string[]): readonly string[] {
+  return [first, ...others.slice(1 - MAX_FORMER_ENDPOINTS)];
 }
 
 function isEmpty(list: readonly unknown[] | undefined): list is undefined {

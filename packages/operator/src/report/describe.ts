@@ -18,6 +18,7 @@ import { drainsState } from "../disruption/drain.ts";
 import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
+import { endpointMove } from "./endpoint-move.ts";
 import { endpointReachable } from "./endpoint-reachable.ts";
 import { importWaits } from "./import-waits.ts";
 import { nodesUnique } from "./nodes-unique.ts";
@@ -126,6 +127,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
     conditionFor("NodesReady", nodes.reason, nodes.message, generation),
     ...endpointChosen(seen),
     ...endpointReachable(seen),
+    ...endpointMove(seen),
     ...addressConditions(
       seen.machines.map(({ declared }) => declared),
       generation,

@@ -24,7 +24,7 @@ it("names the address that was taken, its machine, and what depends on it", () =
   assert.equal(one?.[0], "FirstMachine");
   assert.match(
     one[1],
-    /spec\.endpoint is not set: .* https:\/\/10\.0\.0\.1:6443, the address of demo-10\.0\.0\.1\. .* while demo-10\.0\.0\.1 is away/,
+    /spec\.endpoint is not set: .* https:\/\/10\.0\.0\.1:6443, the address of demo-10\.0\.0\.1\. While demo-10\.0\.0\.1 is away/,
   );
 });
 

@@ -15,11 +15,11 @@ export function endpointChosen(seen: Observed): readonly ConditionInput[] {
     machine === undefined
       ? ([
           "NoMachine",
-          `${where}, which is no listed control plane's address. It cannot change any more: keep the address leading to the API.`,
+          `${where}, which is no listed control plane's address. Keep it leading to the API, or set spec.endpoint to an address that does.`,
         ] as const)
       : ([
           "FirstMachine",
-          `${where}, the address of ${machine}. It cannot change any more: while ${machine} is away nobody reaches the API there.`,
+          `${where}, the address of ${machine}. While ${machine} is away nobody reaches the API there. To move it, set spec.endpoint to a virtual address or a load balancer.`,
         ] as const);
   return [conditionFor("EndpointChosen", reason, message, metadata.generation)];
 }

@@ -17,11 +17,16 @@ interface Content {
   readonly key: string;
   /** The client certificate in the text, in PEM. */
   readonly certificate: (text: string) => string | undefined;
-  /** Where the text leads; absent for a kind that leads to one place, which stays. */
-  readonly endpoints?: (text: string) => readonly string[] | undefined;
+  /** Where the text leads. */
+  readonly endpoints: (text: string) => readonly string[] | undefined;
 }
 
-const kubeconfig: Content = { secretKind: "kubeconfig", key: "kubeconfig", certificate: kubeconfigCertificate };
+const kubeconfig: Content = {
+  secretKind: "kubeconfig",
+  key: "kubeconfig",
+  certificate: kubeconfigCertificate,
+  endpoints: kubeconfigServer,
+};
 
 function talosconfigOf(owner: TalosControlPlane): Content {
   return {
@@ -38,7 +43,7 @@ export interface StoredAccess {
   readonly expiresAt: number | undefined;
   /** Its begin; absent when it holds none that can be read. */
   readonly validFrom?: number;
-  /** Control planes that a talosconfig leads to; absent when it names none that can be read. */
+  /** Control planes that a talosconfig leads to, or the URL that a kubeconfig does; absent when it names none that can be read. */
   readonly endpoints?: readonly string[];
   /** False when the Secret is another object's, or somebody's. */
   readonly isOurs: boolean;
@@ -135,7 +140,7 @@ function readText(text: string | undefined, { certificate, endpoints }: Content,
     const pem = certificate(text);
     if (pem === undefined) return { expiresAt: undefined };
     const { notBefore, notAfter } = keys.describeCertificate(pem);
-    const leadsTo = endpoints?.(text);
+    const leadsTo = endpoints(text);
     return { expiresAt: notAfter, validFrom: notBefore, ...(leadsTo === undefined ? {} : { endpoints: leadsTo }) };
   } catch {
     // Unreadable content counts as missing: it is then written anew.
@@ -146,6 +151,12 @@ function readText(text: string | undefined, { certificate, endpoints }: Content,
 function kubeconfigCertificate(text: string): string | undefined {
   const users = child(load(text), "users");
   return decode(child(child(Array.isArray(users) ? users[0] : undefined, "user"), "client-certificate-data"));
+}
+
+function kubeconfigServer(text: string): readonly string[] | undefined {
+  const clusters = child(load(text), "clusters");
+  const server = child(child(Array.isArray(clusters) ? clusters[0] : undefined, "cluster"), "server");
+  return typeof server === "string" ? [server] : undefined;
 }
 
 function talosconfigCertificate(text: string): string | undefined {

@@ -44,7 +44,7 @@ export async function checkWritten(
   if (shared !== undefined) return { declared, problems: [shared] };
   const facts = cluster.record?.facts;
   if (facts === undefined || !cluster.hasKeys) return { declared, problems: [] };
-  const refused = await refusals(written, cluster, facts, session, ports);
+  const refused = await refusals(written, cluster, facts, session, ports, own?.endpoint);
   const problems: Finding[] = [];
   const next = declared.map((machine) => {
     const words = refused.get(keyOf(machine));
@@ -64,12 +64,20 @@ async function refusals(
   facts: ClusterFacts,
   session: ClusterSession,
   { bundles }: CheckWrittenPorts,
+  asked: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   const { spec, metadata } = controlPlane;
   const found = new Map<string, string>();
   if (spec === undefined) return found;
+  const wished = (spec.endpoint ?? "") === "" ? asked : spec.endpoint;
+  const endpoints = new Set([facts.endpoint, facts.nextEndpoint, wished, ...(facts.formerEndpoints ?? [])]);
   for (const machine of written) {
     const key = keyOf(machine);
+    const { base } = machine.machineSpec;
+    if (base?.endpoint !== undefined && !endpoints.has(base.endpoint)) {
+      found.set(key, `${base.source} names another cluster.controlPlane.endpoint than ${facts.endpoint}. Make them agree`);
+      continue;
+    }
     const question = JSON.stringify([facts.bundle.fingerprint, facts.endpoint, key]);
     let words = session.writtenVerdicts.get(question);
     if (words === undefined) {

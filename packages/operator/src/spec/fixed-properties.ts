@@ -15,7 +15,7 @@ export function networksOf(
 }
 
 /**
- * What a spec asks to be otherwise than the cluster was made: endpoint and networks stand in the configuration of every machine, and no release
+ * What a spec asks to be otherwise than the cluster was made: networks stand in the configuration of every machine, and no release
  * changes them. A machine that joined with others would not find the rest.
  */
 export function fixedPropertyProblems({ spec }: TalosControlPlane, facts: ClusterFacts | undefined, base?: ConfigBase): readonly Finding[] {
@@ -25,8 +25,6 @@ export function fixedPropertyProblems({ spec }: TalosControlPlane, facts: Cluste
   const { podCIDR, serviceCIDR } = isWritten && base === undefined ? { podCIDR: [], serviceCIDR: [] } : networksOf(spec, base);
   const at = base === undefined ? "" : `spec.configRef (${base.source}) `;
   const properties = [
-    { field: "spec.endpoint", was: facts.endpoint, is: spec.endpoint ?? "" },
-    { field: `${at}cluster.controlPlane.endpoint`, was: facts.endpoint, is: base?.endpoint ?? "" },
     { field: base === undefined ? "spec.podCIDR" : `${at}podSubnets`, was: facts.podCIDR.join(", "), is: podCIDR.join(", ") },
     {
       field: base === undefined ? "spec.serviceCIDR" : `${at}serviceSubnets`,
@@ -35,7 +33,7 @@ export function fixedPropertyProblems({ spec }: TalosControlPlane, facts: Cluste
     },
   ];
   return properties.flatMap(({ field, was, is }) =>
-    // An endpoint that is not named was chosen by the operator; an older record holds no networks.
+    // A text may name none; an older record holds no networks.
     is === "" || was === "" || is === was
       ? []
       : [

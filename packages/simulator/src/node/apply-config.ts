@@ -58,6 +58,8 @@ function restartServices(run: Run, from: string, to: string): void {
   const { machine } = run;
   leaveNode(run, nodenameOf({ ...machine, config: { ...machine.config, active: from } }));
   restartApiServer(run);
+  // The certificate of kube-apiserver is made again for other names, while it runs.
+  if (certificateNames(from) !== certificateNames(to)) run.output("kubernetes-up");
   // A volume that did not open is tried again with what is asked now.
   if (run.machine.services["cri"]?.state === "Waiting" && !lacksEphemeral(run.machine) && !run.has("cri"))
     return run.after("cri", run.timings.criMs);
@@ -65,6 +67,11 @@ function restartServices(run: Run, from: string, to: string): void {
     return run.after("kubelet-restart", run.timings.kubeletMs);
   if (run.machine.services["kubelet"]?.state !== "Running") return;
   if (classifyConfigEffects(from, to, run.machine.hardware.talosVersion).services.includes("kubelet")) restartKubelet(run);
+}
+
+function certificateNames(text: string): string {
+  const { endpoint, apiServerCertSans } = configFactsOf(text);
+  return [endpoint, ...apiServerCertSans].join();
 }
 
 /** Other network settings in META may give it another host name. */

@@ -32,6 +32,7 @@ export interface ConfigFacts {
   readonly etcdArguments: Readonly<Record<string, readonly string[]>>;
   readonly hostname: string | undefined;
   readonly certSans: readonly string[];
+  readonly apiServerCertSans: readonly string[];
   readonly nodeLabels: Readonly<Record<string, string>>;
   readonly nodeTaints: Readonly<Record<string, string>>;
   readonly allowsSchedulingOnControlPlane: boolean;
@@ -99,6 +100,7 @@ function readFacts(text: string): ConfigFacts {
     etcdArguments: facts.etcdArguments,
     hostname: facts.hostname,
     certSans: facts.certSans,
+    apiServerCertSans: facts.apiServerCertSans,
     nodeLabels: facts.nodeLabels,
     nodeTaints: facts.nodeTaints,
     allowsSchedulingOnControlPlane: facts.allowSchedulingOnControlPlanes,

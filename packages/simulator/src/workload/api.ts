@@ -32,9 +32,10 @@ export interface WorkloadCluster {
   /**
    * Starts to listen. A second call for the same address replaces the certificate.
    *
+   * @param names and addresses that the certificate is for
    * @throws Error when the address cannot be bound; the control plane then simply has no API
    */
-  serve(address: string, port: number, serverCertificate: KeyPair): Promise<void>;
+  serve(address: string, port: number, serverCertificate: KeyPair, names: readonly string[]): Promise<void>;
   /** Stops to listen and drops connections. Nothing happens when it does not listen there. */
   unserve(address: string, port: number): Promise<void>;
   /**

@@ -26,7 +26,10 @@ interface Entry {
   handle: WorkloadCluster | undefined;
   kubelets: Kubelets | undefined;
   /** `address:port` where it listens. */
-  readonly serving: Set<string>;
+  /** Where its API is served, and for which names. */
+  readonly serving: Map<string, string>;
+  /** Virtual addresses that its endpoint ever was. */
+  readonly virtual: Map<string, { readonly address: string; readonly port: number }>;
   /** Boot in which each machine last registered its Node with this API: a kubelet does so once, when it starts. */
   readonly registered: Map<Cell, string>;
   /** Works through orders one after another: what was ordered later takes effect later. */
@@ -243,7 +246,8 @@ export class WorkloadClusters {
       isOpen: false,
       handle: undefined,
       kubelets: undefined,
-      serving: new Set(),
+      serving: new Map(),
+      virtual: new Map(),
       registered: new Map(),
       queue: Promise.resolve(),
     };
@@ -284,16 +288,19 @@ export class WorkloadClusters {
       wanted.set(`${cell.address}:6443`, { address: cell.address, port: 6443, facts });
       const endpoint = endpointOf(facts.endpoint);
       // A virtual address: held by whichever control plane lives. An address of a machine is that machine's own.
-      if (endpoint !== undefined && this.#world.cell(endpoint.address) === undefined) {
-        wanted.set(`${endpoint.address}:${endpoint.port}`, { ...endpoint, facts });
-      }
+      if (endpoint !== undefined && this.#world.cell(endpoint.address) === undefined)
+        entry.virtual.set(`${endpoint.address}:${endpoint.port}`, endpoint);
+      // It stays when the endpoint moves on, for as long as certificates are for it.
+      for (const [place, virtual] of entry.virtual)
+        if (namesOf(facts, cell.address).includes(virtual.address)) wanted.set(place, { ...virtual, facts });
     }
     for (const [place, { address, port, facts }] of wanted) {
-      if (entry.serving.has(place)) continue;
-      entry.serving.add(place);
-      this.#order(entry, async (cluster) => cluster.serve(address, port, await this.#serverCertificate(facts, address)));
+      const names = namesOf(facts, address);
+      if (entry.serving.get(place) === names.join()) continue;
+      entry.serving.set(place, names.join());
+      this.#order(entry, async (cluster) => cluster.serve(address, port, await this.#serverCertificate(facts, names), names));
     }
-    for (const place of entry.serving) {
+    for (const place of entry.serving.keys()) {
       if (wanted.has(place)) continue;
       entry.serving.delete(place);
       const at = place.lastIndexOf(":");
@@ -301,16 +308,15 @@ export class WorkloadClusters {
     }
   }
 
-  #serverCertificate(facts: ConfigFacts, address: string): Promise<KeyPair> {
-    const endpoint = endpointOf(facts.endpoint);
+  #serverCertificate(facts: ConfigFacts, names: readonly string[]): Promise<KeyPair> {
     return this.#world.keys.signCertificate(facts.kubernetesCa, {
       usage: "server",
       commonName: "kube-apiserver",
       organizations: ["kube-master"],
       notBefore: this.#world.clock.now(),
       lifetimeMs: yearMs,
-      ipAddresses: [...new Set([address, ...(endpoint === undefined ? [] : [endpoint.address]), "127.0.0.1"])],
-      dnsNames: ["kubernetes", "kubernetes.default", "kubernetes.default.svc", `kubernetes.default.svc.${facts.dnsDomain}`, "localhost"],
+      ipAddresses: names.filter((name) => ADDRESS.test(name)),
+      dnsNames: names.filter((name) => !ADDRESS.test(name)),
     });
   }
 
@@ -347,6 +353,19 @@ function withPersistedConfig(machine: Machine): Machine {
 }
 
 /** Address and port of an endpoint that is an IP address; a DNS name is somebody else's to serve. */
+const ADDRESS = /^[\d.]+$|:/;
+
+/**
+ * What the certificate of an API server is for: the endpoint, what the configuration adds, and the machine itself. It changes with them, without a boot.
+ *
+ * @see siderolabs/talos `internal/app/machined/pkg/controllers/secrets/kubernetes_cert_sans.go`
+ */
+function namesOf(facts: ConfigFacts, address: string): readonly string[] {
+  const host = URL.parse(facts.endpoint)?.hostname.replace(/^\[(.*)\]$/, "$1");
+  const own = ["kubernetes", "kubernetes.default", "kubernetes.default.svc", `kubernetes.default.svc.${facts.dnsDomain}`, "localhost"];
+  return [...new Set([address, ...(host === undefined ? [] : [host]), ...facts.apiServerCertSans, "127.0.0.1", ...own])];
+}
+
 function endpointOf(endpoint: string): { readonly address: string; readonly port: number } | undefined {
   const match = /^https:\/\/(?:\[([0-9a-fA-F:]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(\d+))?\/?$/.exec(endpoint);
   const address = match?.[1] ?? match?.[2];

@@ -134,12 +134,6 @@ describe("an edit of a cluster that runs", () => {
       reason: "AddressInClusterRange",
       says: /machines\[4\]\.address/,
     },
-    {
-      what: "another endpoint",
-      over: { endpoint: "https://10.5.0.77:6443" },
-      reason: "ClusterMismatch",
-      says: /spec\.endpoint.*10\.5\.0\.100/,
-    },
     { what: "other pod networks", over: { podCIDR: ["10.77.0.0/16"] }, reason: "ClusterMismatch", says: /podCIDR/ },
     { what: "an unsupported version", over: { version: "v1.99.0" }, reason: "VersionUnsupported", says: /v1\.99\.0/ },
   ])

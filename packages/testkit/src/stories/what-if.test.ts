@@ -174,3 +174,24 @@ test("the plan for a pool that is taken away with a dead machine in it says how 
     assert.doesNotMatch(text, /Bring the pool back/);
     assert.match(text, /abandon-machine/);
   }));
+
+test("the plan of another endpoint asks it first, and brings it to control planes, then to workers and into the kubeconfig", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.time.advance(60_000);
+    const found = await plan(world, demoCluster(cps, workers, { endpoint: "https://api.example:6443" }));
+    assert.deepEqual(
+      found.plan.steps.map(({ action, machines }) => `${action} ${machines.join(" ")}`.trim()),
+      [
+        "WriteRecord",
+        ...cps.map((address) => `ApplyConfig demo-${address}`),
+        "WriteRecord",
+        ...workers.map((address) => `ApplyConfig demo-${address}`),
+        "WriteKubeconfig",
+      ],
+    );
+    const said = found.plan.steps.map(({ says }) => says).join("\n");
+    assert.match(said, /^Ask the new endpoint https:\/\/api\.example:6443\. Nothing is sent before/);
+    assert.match(said, /demo-10\.5\.0\.1: .*cluster\.controlPlane\.endpoint \(restarts-service\)/);
+    assert.equal(found.plan.waiting, undefined, printPlan(found.plan));
+  }));

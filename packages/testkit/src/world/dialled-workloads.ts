@@ -33,6 +33,8 @@ interface Place {
   readonly server: ApiServer;
   readonly request: WorkloadClusterRequest;
   readonly certificate: KeyPair;
+  /** What the certificate is for. */
+  readonly names: readonly string[];
   /** When half of the certificate's life is over. Kept, because every call asks. */
   readonly renewAt: number;
 }
@@ -89,10 +91,10 @@ export function createDialledWorkloads(
       if (isNew) servers.push(server);
       return {
         transport: overEtcd(server.transport({ name: "system:simulated-kubelet", groups: ["system:masters"] }), () => etcd(key)),
-        async serve(address, port, certificate) {
+        async serve(address, port, certificate, names) {
           await Promise.resolve();
           const { notBefore } = keys.describeCertificate(certificate.certificate);
-          places.set(`${address}|${port}`, { server, request, certificate, renewAt: notBefore + CERTIFICATE_MS / 2 });
+          places.set(`${address}|${port}`, { server, request, certificate, names, renewAt: notBefore + CERTIFICATE_MS / 2 });
         },
         async unserve(address, port) {
           await Promise.resolve();

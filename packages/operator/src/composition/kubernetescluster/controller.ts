@@ -32,6 +32,7 @@ import { pausedBy } from "./paused-by.ts";
 import { liveCluster } from "./live-cluster.ts";
 import type { OwnerQuestion } from "./live-cluster.ts";
 import { readHolding } from "./read-holding.ts";
+import { withHeldEndpoint } from "./held-endpoint.ts";
 import { createSharedEndpoints } from "./shared-endpoint.ts";
 import { isTakeoverOpen, takeoverOf } from "./takeover.ts";
 import type { Telling } from "../../telling/telling.ts";
@@ -160,12 +161,10 @@ export function createCompositionController(options: CompositionControllerOption
 
   /** The observation with the endpoint that the network gives, once a cluster is ours to make. */
   const withEndpoint = async (seen: Seen, isOwnerThere: OwnerQuestion): Promise<Seen> => {
-    const { cluster, model, controlPlane } = seen;
-    if (model?.endpoint.mode !== "shared" || cluster.metadata.deletionTimestamp !== undefined || seen.olderTwin !== undefined) return seen;
-    if (
-      controlPlane === undefined &&
-      (seen.isPausedAfterFiles || cluster.metadata.finalizers?.includes(compositionFinalizers.cluster) !== true)
-    )
+    const { model, controlPlane } = seen;
+    const { deletionTimestamp, finalizers } = seen.cluster.metadata;
+    if (model?.endpoint.mode !== "shared" || deletionTimestamp !== undefined || seen.olderTwin !== undefined) return withHeldEndpoint(seen);
+    if (controlPlane === undefined && (seen.isPausedAfterFiles || finalizers?.includes(compositionFinalizers.cluster) !== true))
       return seen;
     const found = await endpoints.resolve(seen, model, isOwnerThere);
     if (found.kind === "waiting") return { ...seen, waitsForEndpoint: found.message };

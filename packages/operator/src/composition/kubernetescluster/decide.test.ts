@@ -5,6 +5,7 @@ import { normaliseCluster } from "@talos-operator/api";
 import type { KubernetesCluster, TalosControlPlane, TalosMachine, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { decideComposition } from "./decide.ts";
 import { clusterDefaults } from "./defaults.ts";
+import { withHeldEndpoint } from "./held-endpoint.ts";
 import { machineAnnotations, machineLabels } from "./keys.ts";
 import { machineManifest } from "./machine-manifest.ts";
 import type { Decision, Seen } from "./model.ts";
@@ -83,6 +84,12 @@ function settled(object: KubernetesCluster): Seen {
   };
 }
 
+/** What a pass reads of an edited object. */
+function asRead(edited: KubernetesCluster): Pick<Seen, "cluster" | "model" | "inertFields"> {
+  const { model, inertFields } = seen(edited);
+  return { cluster: edited, model, inertFields };
+}
+
 const reasonOf = (decision: Decision, type: string): string | undefined => decision.conditions.find((one) => one.type === type)?.reason;
 
 test("composition: what is wrong with the spec stops everything and names the field (A050)", () => {
@@ -92,6 +99,24 @@ test("composition: what is wrong with the spec stops everything and names the fi
     ["ValidationFailed", "invalid", [], undefined],
   );
   assert.match(decision.message, /spec\.controlPlane\.replicas/);
+});
+
+test("composition: an address that control planes hold stays, and another one that leads elsewhere is passed on", () => {
+  const held = settled(cluster({ endpointMode: "talosvip" }));
+  const url = "https://10.0.0.101:6443";
+  const edited = cluster({ endpointMode: "talosvip", clusterEndpoint: url });
+  const kept = withHeldEndpoint({ ...held, ...asRead(edited) });
+  assert.deepEqual(kept.model?.endpoint, { mode: "given", url: "https://10.0.0.100:6443", heldAddress: "10.0.0.100" });
+  assert.deepEqual(
+    kept.inertFields.map(({ field }) => field),
+    ["spec.clusterEndpoint"],
+  );
+  const plain = settled(cluster());
+  const moved = withHeldEndpoint({ ...plain, ...asRead(cluster({ clusterEndpoint: url })) });
+  assert.deepEqual(moved.model?.endpoint, { mode: "given", url });
+  // Who begins to hold one gives none up.
+  const begins = withHeldEndpoint({ ...plain, ...asRead(edited) });
+  assert.deepEqual(begins.model?.endpoint, { mode: "given", url, heldAddress: "10.0.0.101" });
 });
 
 test("composition: a cluster that is named otherwise than it was made keeps all it has, and says so", () => {

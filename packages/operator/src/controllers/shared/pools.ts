@@ -61,8 +61,8 @@ export function progressOfReady(pools: readonly StoredPool[], generation: number
 /** Conditions of a pool that say more than its `Progressing`, the first one that it has. */
 const LEADS_TO: Readonly<Record<string, readonly string[]>> = {
   Removing: ["Removing"],
-  Blocked: ["Removing", "ConfigUpToDate"],
-  ChangingConfiguration: ["ConfigUpToDate"],
+  Blocked: ["Removing", "EndpointUpToDate", "ConfigUpToDate"],
+  ChangingConfiguration: ["EndpointUpToDate", "ConfigUpToDate"],
 };
 
 /** What a pool is at, in words that lead to no condition which the cluster itself does not have. */
@@ -79,7 +79,7 @@ export function etcdConditions(
   { stored, fields }: Pick<StoredPool, "stored" | "fields">,
   generation: number | undefined,
 ): readonly ConditionInput[] {
-  return ["Bootstrapped", "EtcdHealthy", "EndpointChosen", "EndpointReachable"].flatMap((type) => {
+  return ["Bootstrapped", "EtcdHealthy", "EndpointChosen", "EndpointReachable", "EndpointUpToDate"].flatMap((type) => {
     const condition = findCondition(stored?.status?.conditions, type);
     return condition === undefined ? [] : [{ ...withoutTime(condition, generation), message: written(condition.message, fields) }];
   });

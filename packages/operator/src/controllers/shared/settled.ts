@@ -16,6 +16,14 @@ export function settledOr(conditions: readonly ConditionInput[], generation: num
       "See the condition Removing.",
       generation,
     );
+  const endpoint = conditions.find(({ type }) => type === "EndpointUpToDate");
+  if (endpoint !== undefined)
+    return conditionFor(
+      "Progressing",
+      releaseOf(endpoint) === "person" ? "Blocked" : "ChangingConfiguration",
+      "See the condition EndpointUpToDate.",
+      generation,
+    );
   const see = "See the condition ConfigUpToDate.";
   const config = conditions.find(({ type }) => type === "ConfigUpToDate");
   // Settings that are not on every machine yet, and get there without a person.

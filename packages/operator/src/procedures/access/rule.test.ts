@@ -50,6 +50,24 @@ for (const [what, endpoints, want] of [
     assert.deepEqual(written?.endpoints, want);
   });
 
+for (const [what, server, over, want] of [
+  ["that leads to an earlier endpoint is written again", "https://old.example:6443", {}, true],
+  ["that leads to the endpoint stays", "https://10.0.0.100:6443", {}, false],
+  ["that leads where the cluster never was stays", "https://elsewhere.example:6443", {}, false],
+  ["of somebody else stays", "https://old.example:6443", { isOurs: false }, false],
+  ["that a person made immutable stays", "https://old.example:6443", { isImmutable: true }, false],
+] as const)
+  test(`kubeconfig: one ${what}`, () => {
+    const known = facts({ machines: [configured("10.0.0.1")], bootstrapDone: founded, formerEndpoints: ["https://old.example:6443"] });
+    const value = { expiresAt: NOW + 300 * 24 * 3_600_000, isOurs: true, endpoints: [server], ...over };
+    const looks = { "10.0.0.1": running(member(0, 3)) };
+    const { actions = [] } = keepAccess.decide(assess(observed({ facts: known, looks, kubeconfig: { kind: "present", value } }))) ?? {};
+    assert.equal(
+      actions.some(({ kind }) => kind === "WriteKubeconfig"),
+      want,
+    );
+  });
+
 const DAY_MS = 24 * 3_600_000;
 const closeToEnd = { expiresAt: NOW + DAY_MS, isOurs: true };
 

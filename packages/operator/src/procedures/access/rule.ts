@@ -5,6 +5,7 @@ import { writeTalosconfig } from "../../effects/write-talosconfig.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Observed, Seen, SeenAccess, SeenMachine } from "../../model/observation.ts";
 import type { Rule } from "../../model/decision.ts";
+import type { ClusterFacts } from "../../model/record.ts";
 
 /** Credentials are renewed when less than this is left of their year, and of a shorter life, as `adminKubeconfig.certLifetime` may ask for, when a third is. */
 const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
@@ -13,7 +14,7 @@ const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 const AHEAD_MS = 15 * 60_000;
 
 /**
- * Writes kubeconfig and talosconfig once etcd is bootstrapped: when missing, or close to their end, and a talosconfig when a machine that it leads to left. A
+ * Writes kubeconfig and talosconfig once etcd is bootstrapped: when missing, close to their end, or leading to an endpoint or a machine that the cluster had before. A
  * Secret of someone else, or one that a person made immutable, is left alone. A control plane that gives no kubeconfig, or none that is of use, keeps nobody
  * from having one: the next one is asked.
  */
@@ -25,7 +26,8 @@ export const keepAccess: Rule = {
     const actions: Action[] = [];
     const owner = accessOwner(seen);
     const via = whomToAsk(seen);
-    if (via !== undefined && isDue(seen.kubeconfig, seen.now) && mayTry(seen, writeKubeconfig, seen.kubeconfig))
+    const isKubeconfigDue = isDue(seen.kubeconfig, seen.now) || leadsToFormerEndpoint(seen, seen.record.value.facts);
+    if (via !== undefined && isKubeconfigDue && mayTry(seen, writeKubeconfig, seen.kubeconfig))
       actions.push({ kind: "WriteKubeconfig", secret: kubeconfigSecretName(owner), via: via.declared.address });
     // An address that a reference has not given yet leads nowhere, for as long as the talosconfig lives.
     const endpoints = seen.machines.flatMap(({ declared }) =>
@@ -82,6 +84,12 @@ export function isCloseToEnd({ expiresAt, validFrom }: SeenAccess, now: number):
 function mayBeDated({ machines, now }: Observed, access: Seen<SeenAccess>): boolean {
   if (access.kind !== "present" || access.value.expiresAt === undefined) return true;
   return machines.some(({ look }) => look.kind === "running" && look.at <= now);
+}
+
+/** The endpoint has changed since it was made; one that leads elsewhere, as the configuration of a machine may say, is left alone. */
+function leadsToFormerEndpoint({ kubeconfig }: Observed, { endpoint, formerEndpoints = [] }: ClusterFacts): boolean {
+  if (kubeconfig.kind !== "present" || !kubeconfig.value.isOurs || kubeconfig.value.isImmutable === true) return false;
+  return kubeconfig.value.endpoints?.some((one) => one !== endpoint && formerEndpoints.includes(one)) === true;
 }
 
 /** It leads to a machine that left the cluster: whoever stands there now is another's, or nobody, and talosctl takes any of the endpoints. */

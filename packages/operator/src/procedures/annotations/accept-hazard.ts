@@ -75,7 +75,7 @@ function asking({ seen, configs }: Assessment, pool: Pool, facts: ClusterFacts):
   );
   const waiting = seen.machines.flatMap(({ declared }): readonly Asking[] => {
     if (!isOf(declared) || declared.hazards === undefined || spec === undefined) return [];
-    const settings = configHashOf(declared, asMade(spec, facts));
+    const settings = configHashOf(declared, asMade(spec, facts), facts);
     return [{ machine: declared.name, settings, codes: codesOf(heldBack(facts, settings, declared.hazards)), isUnread: false }];
   });
   return [...running, ...waiting];

@@ -56,6 +56,13 @@ export function awaitedAtEndpoint(seen: Observed, facts: ClusterFacts): string |
   return `Without discovery control planes look for etcd at the endpoint alone, which is ${name} (${stateOf(founder)}): only it is bootstrapped. Start ${name}, or switch discovery on (cluster.discovery.enabled, airGap)${alsoOn}.`;
 }
 
+/** Control planes whose settings have no discovery. */
+export function withoutDiscovery(seen: Observed, facts: ClusterFacts): readonly string[] {
+  return seen.machines.flatMap(({ declared }) =>
+    declared.role === "controlplane" && !usesDiscovery(seen, facts, declared) ? [declared.name] : [],
+  );
+}
+
 /** By the settings, patches included. Of those that make no config nothing is known, and nothing is configured with them. */
 function usesDiscovery(seen: Observed, facts: ClusterFacts, { machineSpec, version }: DeclaredMachine): boolean {
   const { spec, metadata } = seen.controlPlane;

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { TalosControlPlaneSpec } from "@talos-operator/api";
 import { onceFor } from "../../assess/once.ts";
+import { endpointSettings } from "../../config/endpoints.ts";
 import { asMade } from "../../spec/fixed-properties.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { DeclaredMachine, MachineRole, MachineSettings } from "../../model/machine.ts";
@@ -12,10 +13,17 @@ const made = onceFor((_settings: MachineSettings) => new Map<string, string>());
  * Hash of the settings that a machine's configuration is made from, so that a later change of them can be told.
  *
  * Versions and images are left out (their change is an upgrade), and so is what matters only for the installation.
+ *
+ * @param facts of the cluster, whose endpoint may have changed; absent = there is none yet
  */
-export function configHashOf({ role, machineSpec }: DeclaredMachine, spec: TalosControlPlaneSpec | undefined): string {
+export function configHashOf(
+  { role, machineSpec }: DeclaredMachine,
+  spec: TalosControlPlaneSpec | undefined,
+  facts?: Pick<ClusterFacts, "endpoint" | "nextEndpoint" | "formerEndpoints">,
+): string {
   const { clusterDomain, podCIDR, serviceCIDR, cni } = spec ?? {};
-  const ofCluster = { clusterDomain, podCIDR, serviceCIDR, cni };
+  const endpoint = facts === undefined ? undefined : endpointSettings(role, facts);
+  const ofCluster = { clusterDomain, podCIDR, serviceCIDR, cni, ...(endpoint === undefined ? {} : { endpoint }) };
   const known = made(machineSpec);
   const key = JSON.stringify([role, ofCluster]);
   const own = known.get(key) ?? hashOf(role, machineSpec, ofCluster);
@@ -47,7 +55,7 @@ export function foundConfigHash(
   spec: TalosControlPlaneSpec | undefined,
   facts: ClusterFacts,
 ): string | undefined {
-  return spec === undefined || machine.isConfigUnknown === true ? undefined : configHashOf(machine, asMade(spec, facts));
+  return spec === undefined || machine.isConfigUnknown === true ? undefined : configHashOf(machine, asMade(spec, facts), facts);
 }
 
 /** The value with the keys of its objects in one order: how an API server stores them means nothing. */

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { TalosControlPlane } from "@talos-operator/api";
-import { endpointHost } from "../../config/endpoint-host.ts";
+import { certificateHosts, endpointOf, keptOf } from "../../config/endpoints.ts";
 import { configHashOf } from "./config-hash.ts";
 import { intentOn, machineFact, mayHoldConfig } from "../../record/facts.ts";
 import { onceFor } from "../../assess/once.ts";
@@ -50,13 +50,12 @@ export function configQuestions(
   facts: ClusterFacts,
 ): AskForConfig {
   if (spec === undefined || facts.bootstrapDone === undefined) return () => undefined;
-  const host = endpointHost(facts.endpoint);
-  const hosts = host === undefined ? [] : [host];
+  const hosts = certificateHosts(facts);
   const named = machines.flatMap(({ declared }) => (declared.role === "controlplane" && declared.address !== "" ? [declared.address] : []));
   const known = facts.machines.filter((one) => one.role === "controlplane").map((one) => one.address);
   const made = asMade(spec, facts);
   const version = facts.talosVersion === "" ? made.version : facts.talosVersion;
-  const common = { clusterName: metadata.name, endpoint: facts.endpoint, controlPlane: { ...made, version } };
+  const common = { clusterName: metadata.name, controlPlane: { ...made, version } };
   const ofControlPlanes = [...new Set([...named, ...hosts])];
   // Earlier releases wrote an empty one for a control plane whose address was not known yet.
   const addresses = ["", ...named, ...known, ...hosts];
@@ -75,7 +74,7 @@ export function configQuestions(
       machine: declared.name,
       address: declared.address,
       uuid: fact.uuid,
-      settings: configHashOf(declared, made),
+      settings: configHashOf(declared, made, facts),
       contract: fact.contract,
       ...asked,
       ...upgradesOf(facts, { declared, look }),
@@ -84,6 +83,8 @@ export function configQuestions(
       input: {
         ...common,
         role: declared.role,
+        endpoint: endpointOf(declared.role, facts),
+        kept: keptOf(declared.role, facts),
         machineSpec: declared.machineSpec,
         version: look.version,
         platform,

@@ -26,7 +26,7 @@ export function planConfigs(seen: Observed, facts: ClusterFacts): readonly Confi
       const fact = machineFact(facts, machine.declared.name);
       if (!mayHoldConfig(fact) || isOwnerGoing(seen, machine)) return [];
       if (machine.declared.isConfigUnknown === true) return [];
-      const settings = configHashOf(machine.declared, asItWasMade);
+      const settings = configHashOf(machine.declared, asItWasMade, facts);
       const state = stateOf({ seen, facts, reader }, machine, fact, settings);
       const meta =
         state.kind === "settled" || state.kind === "unknown" ? metaStateOf({ seen, facts, reader }, machine, fact, state) : undefined;

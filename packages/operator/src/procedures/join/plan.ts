@@ -322,7 +322,7 @@ function failedFirst(failed: QuarantineFact): string {
 /** What holds back the first configuration of a machine: a person can only wipe it at its console. */
 function hazardsInFirst({ controlPlane: { spec } }: Observed, facts: ClusterFacts, declared: DeclaredMachine): readonly Hazard[] {
   if (declared.hazards === undefined || spec === undefined) return [];
-  return heldBack(facts, configHashOf(declared, asMade(spec, facts)), declared.hazards);
+  return heldBack(facts, configHashOf(declared, asMade(spec, facts), facts), declared.hazards);
 }
 
 /** A pool that is being deleted gets no machine back that was just wiped. */
@@ -379,7 +379,7 @@ function factOf(
     spki: look.spki,
     platform: look.platform,
     installDisk,
-    configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts)),
+    configHash: configHashOf(declared, spec === undefined ? spec : asMade(spec, facts), facts),
     contract: firstContract(facts, declared, buildToInstall(seen, facts, declared).version, look.version),
     pinnedAt: now,
     vouchedAt: isVouchedFor(seen, look) ? now : undefined,
