@@ -211,7 +211,8 @@ export class EtcdRegistry {
     for (const cell of this.#world.cells()) {
       const { data } = cell.state.etcd;
       if (data?.cluster !== key || !etcdRuns(cell.state)) continue;
-      const isLearner = this.#world.timings.etcdCheckMs > 0 && next.members.some((member) => member.id === data.memberId && member.isLearner);
+      const isLearner =
+        this.#world.timings.etcdCheckMs > 0 && next.members.some((member) => member.id === data.memberId && member.isLearner);
       cell.dispatch({ kind: "etcd-health", isHealthy, isLearner });
     }
     if (isHealthy) this.#promoteLate(next, live);
