@@ -37,13 +37,8 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   const [first] = answering;
   const learner = first?.members.find((member) => member.isLearner);
   // Those that wait to be configured wait for the learner: it is what concerns people.
-  if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
-    const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
-    const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
-    const way = withOldData(silent, facts, first);
-    const message = `${what}: ${named}.${servedBy(going, staying.length)}${way}`;
-    return { reason: "MemberMissing", message, ...(way === "" ? {} : ({ saysRemedy: true } as const)) };
-  }
+  if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance")))
+    return missingMembers(silent, facts, first, servedBy(going, staying.length));
   const list = idsOf(first?.members ?? []);
   const differing = answering.find((one) => idsOf(one.members) !== list);
   if (differing !== undefined)
@@ -73,11 +68,8 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   const leaving = leavingMembers(seen, facts);
   const foreign = first?.members.find((member) => !owned.has(member.id) && !leaving.has(member.id));
   if (foreign !== undefined) return unexpected(foreign, stray);
-  const unhealthy = answering.filter((one) => !one.etcd.isHealthy).map(({ machine }) => machine);
-  if (unhealthy.length > 0 && unhealthy.every((machine) => isJoining(machine, facts) && mayPass(machine)))
-    return { reason: "MemberMissing", message: `Joining etcd: ${names(unhealthy)}, with a vote and before the first health check.` };
-  const [ill] = unhealthy;
-  if (ill !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${ill.declared.name} is not healthy.` };
+  const unhealthy = unhealthyMember(answering, facts);
+  if (unhealthy !== undefined) return unhealthy;
   const alarmed = alarmedMember(answering.map(({ machine, etcd }) => ({ machine: machine.declared.name, etcd })));
   if (alarmed !== undefined)
     return {
@@ -94,6 +86,28 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
   const untilGone = more === 0 ? "" : ` ${more} of them vote${more === 1 ? "s" : ""} until ${more === 1 ? "it leaves" : "they leave"}.`;
   return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
+}
+
+/** Control planes that serve no etcd. @param served who serves it, a sentence after a space */
+function missingMembers(
+  silent: readonly SeenMachine[],
+  facts: ClusterFacts,
+  told: Telling | undefined,
+  served: string,
+): Said<ReasonOf<"EtcdHealthy">> {
+  const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
+  const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
+  const way = withOldData(silent, facts, told);
+  return { reason: "MemberMissing", message: `${what}: ${named}.${served}${way}`, ...(way === "" ? {} : ({ saysRemedy: true } as const)) };
+}
+
+/** Members that answer and are not healthy: those that have just been promoted are joining. */
+function unhealthyMember(answering: readonly Telling[], facts: ClusterFacts): Said<ReasonOf<"EtcdHealthy">> | undefined {
+  const unhealthy = answering.filter((one) => !one.etcd.isHealthy).map(({ machine }) => machine);
+  if (unhealthy.length > 0 && unhealthy.every((machine) => isJoining(machine, facts) && mayPass(machine)))
+    return { reason: "MemberMissing", message: `Joining etcd: ${names(unhealthy)}, with a vote and before the first health check.` };
+  const [ill] = unhealthy;
+  return ill === undefined ? undefined : { reason: "MemberUnhealthy", message: `etcd on ${ill.declared.name} is not healthy.` };
 }
 
 /**
