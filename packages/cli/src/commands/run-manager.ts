@@ -5,9 +5,8 @@ import { createHttpsTransport, inClusterConfig, loadKubeconfig, showProcess } fr
 import { createAddonJobRunner, createBackupJobRunner, noWorkersForHelm, OPERATOR_MANAGER } from "@talos-operator/operator";
 import type { AddonDependencies, BackupDependencies, OperatorOptions } from "@talos-operator/operator";
 import type { KubeTransport, Logger } from "@talos-operator/ports";
-import { mkdtempSync, rmSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
+import { hostname } from "node:os";
 import { CliError } from "../cli-error.ts";
 import { commaSeparated } from "../comma-separated.ts";
 import { booleanFlag, givenString, numberFlag, stringFlag, type CommandContext, type FlagValues } from "../command.ts";
@@ -18,6 +17,7 @@ import { openLocalBackups } from "../process/local-backups.ts";
 import { startOperator } from "../process/operator-process.ts";
 import { openLog } from "../process/operator-log.ts";
 import { startProbes } from "../process/probes.ts";
+import { makeRunsFolder, removeAbandonedRuns } from "../process/runs-folder.ts";
 import { openTracing } from "../process/tracing.ts";
 import { untilAborted } from "../process/until-aborted.ts";
 import type { AddonJobSettings } from "../settings/addon-job.ts";
@@ -65,13 +65,18 @@ interface Opened<Dependencies> {
   close(): Promise<void>;
 }
 
+/** Workers of a process that was killed end by themselves, and undo what they began before that. Milliseconds. */
+const WORKERS_END_MS = 20_000;
+
 /** Gives child processes a folder for their runs, which goes with them: of an operator that keeps nothing on this machine. */
 function inFolderOfRuns<Dependencies>(open: (runs: string) => Opened<Dependencies>): Opened<Dependencies> {
-  const runs = mkdtempSync(join(tmpdir(), "talos-operator-runs-"));
+  const runs = makeRunsFolder();
   const opened = open(runs);
+  const cleaning = systemTimers.schedule(WORKERS_END_MS, () => removeAbandonedRuns());
   return {
     dependencies: opened.dependencies,
     async close() {
+      cleaning.cancel();
       await opened.close();
       rmSync(runs, { recursive: true, force: true });
     },

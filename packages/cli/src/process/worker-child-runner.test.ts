@@ -79,6 +79,7 @@ describe("workers as child processes", () => {
     assert.equal(statSync(join(folder, "runs", name, "secrets.json")).mode & 0o777, 0o600);
     writeFileSync(join(folder, "runs", name, "task.json.go"), "");
     assert.deepEqual((await ended()).result, { kind: "removed", slots: ["backup-worker"], kept: [] });
+    assert.equal(existsSync(join(folder, "runs", name, "secrets.json")), false);
     assert.deepEqual(await runner.list(), [{ name, owner, hasEnded: true }]);
     await runner.start(run);
     assert.equal((await runner.look(name)).kind, "ended", "an ended run is not begun again");

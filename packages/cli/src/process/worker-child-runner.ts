@@ -56,6 +56,8 @@ export function createWorkerChildRunner<Task, Secrets extends object, Result>({
       `--task=${pathOf(name, "task.json")}`,
       `--secrets=${pathOf(name, "secrets.json")}`,
       `--result=${pathOf(name, "result.json")}`,
+      // What it writes beside, keys among it, goes with its run, whatever ends the worker.
+      `--scratch-directory=${pathOf(name)}`,
       ...further,
     ];
     // With a channel, by whose end a worker sees that nobody waits for it any more.
@@ -66,7 +68,10 @@ export function createWorkerChildRunner<Task, Secrets extends object, Result>({
         if (child.pid === undefined) resolve();
       });
       child.once("close", () => resolve());
-    }).then(() => void living.delete(name));
+    }).then(() => {
+      living.delete(name);
+      rmSync(pathOf(name, "secrets.json"), { force: true });
+    });
     living.set(name, { child, since: Date.now(), ended });
     if (child.stderr !== null)
       createInterface({ input: child.stderr }).on("line", (line) =>

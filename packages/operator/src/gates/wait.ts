@@ -2,7 +2,7 @@ import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api
 import type { ReasonOf } from "@talos-operator/api";
 import { removalsOf } from "../report/describe-removal.ts";
 import { nodesState } from "../report/describe.ts";
-import { isOnlyJoining } from "../assess/joining.ts";
+import { isOnlyJoining, isOnlyPassing } from "../assess/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../assess/machine-state.ts";
 import { awaitedAtEndpoint } from "../procedures/bootstrap/endpoint-founder.ts";
 import { planMachines } from "../procedures/join/plan.ts";
@@ -92,8 +92,12 @@ function waitingOfEtcd(assessed: Assessment, facts: ClusterFacts, held: readonly
   const { health: etcd } = assessed;
   if (etcd.reason === "AllMembersHealthy") return undefined;
   if (etcd.reason === "MemberRestarting") return { reason: "Restarting", message: [etcd.message, ...held].join(" ") };
-  const says = SAYS_REMEDY.has(etcd.reason) ? ({ saysRemedy: true } as const) : {};
-  return { reason: etcdReason(etcd.reason, seen, facts), message: [etcd.message, ...held].join(" "), ...says };
+  const says = SAYS_REMEDY.has(etcd.reason) || etcd.saysRemedy === true ? ({ saysRemedy: true } as const) : {};
+  const reason = etcdReason(etcd.reason, seen, facts);
+  // No machine is to be replaced for what is over in seconds.
+  if (reason === "EtcdUnhealthy" && MAY_PASS.has(etcd.reason) && isOnlyPassing(seen))
+    return { reason, message: [etcd.message, ...held, "Wait: this often passes within a minute."].join(" "), saysRemedy: true };
+  return { reason, message: [etcd.message, ...held].join(" "), ...says };
 }
 
 /** No machine is missing: what is said of etcd says itself what is done about it, and what a person can do. */
@@ -105,6 +109,9 @@ const SAYS_REMEDY: ReadonlySet<ReasonOf<"EtcdHealthy">> = new Set([
   "DataCorrupt",
   "Defragmenting",
 ]);
+
+/** A member does not serve; whether it ever will is not known at once. */
+const MAY_PASS: ReadonlySet<ReasonOf<"EtcdHealthy">> = new Set(["MemberMissing", "MemberUnhealthy"]);
 
 function etcdReason(health: ReasonOf<"EtcdHealthy">, seen: Observed, facts: ClusterFacts): Waiting["reason"] {
   if (health !== "MemberMissing") return "EtcdUnhealthy";

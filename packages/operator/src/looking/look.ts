@@ -26,19 +26,38 @@ export function isSameStep(a: Look, b: Look): boolean {
 export function isWell(look: Look): boolean {
   if (look.kind !== "running" || look.stage !== "running" || !look.ready || look.unmet.length > 0) return false;
   const { etcd } = look;
-  return etcd === undefined || (etcd.isHealthy && etcd.alarms === undefined && etcd.members !== undefined && hasLeader(etcd));
+  return etcd === undefined || (etcd.alarms === undefined && serves(etcd));
+}
+
+/** It is healthy, tells its members, and knows a leader. */
+export function serves(etcd: SeenEtcd): boolean {
+  return etcd.isHealthy && etcd.members !== undefined && hasLeader(etcd);
+}
+
+/** True for a member that says that it has no vote yet. */
+export function isLearner({ localMember, members }: SeenEtcd): boolean {
+  return members?.some((member) => member.isLearner && member.id === localMember) === true;
 }
 
 /**
- * True when a look shows less than the one before only because a question was not answered: the machine is silent, or its etcd runs on and did not tell its
- * members or its leader. Just after a promotion a member that is well leaves one such question unanswered now and then.
+ * True when a look shows less than the one before in what passes: the machine is silent, or its etcd runs on and did not tell its members or its leader, or has none.
+ * Just after a promotion and under many writes a member that is well does so for seconds.
  */
 export function isUnread(look: Look, before: Look): boolean {
   if (before.kind !== "running") return false;
   if (look.kind === "silent") return true;
   if (look.kind !== "running" || look.etcd?.service !== "Running" || before.etcd?.service !== "Running") return false;
-  const isMissing = (fact: "members" | "leader"): boolean => look.etcd?.[fact] === undefined && before.etcd?.[fact] !== undefined;
-  return isMissing("members") || isMissing("leader");
+  const isMissing = look.etcd.members === undefined && before.etcd.members !== undefined;
+  return isMissing || (!hasLeader(look.etcd) && hasLeader(before.etcd));
+}
+
+/**
+ * True for an etcd that was just started again and tells nothing: one that was taken out of its cluster runs for a second, and is started again for ever five seconds
+ * later.
+ */
+export function isStartedAgain(look: Look, before: Look): boolean {
+  if (look.kind !== "running" || before.kind !== "running" || before.etcd?.service !== "Waiting") return false;
+  return look.etcd?.service === "Running" && !look.etcd.isHealthy && look.etcd.members === undefined;
 }
 
 function hasLeader({ leader }: SeenEtcd): boolean {
@@ -66,7 +85,7 @@ const said = new WeakMap<Look, string>();
 function saidBy(look: Look): string {
   const known = said.get(look);
   if (known !== undefined) return known;
-  const text = JSON.stringify({ ...look, at: 0, since: 0 }, withoutSizes);
+  const text = JSON.stringify({ ...look, at: 0, since: 0, etcdUnwellSince: undefined }, withoutSizes);
   said.set(look, text);
   return text;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { createSeededRandom, createVirtualTime } from "@talos-operator/kube-runtime/testing";
 import { Watcher } from "./watcher.ts";
 import type { Look, Running, SeenEtcd } from "../model/look.ts";
@@ -183,6 +183,7 @@ const votes = { service: "Running", isHealthy: true, localMember: "1", members: 
 for (const [what, unread] of [
   ["its members", { ...votes, members: undefined }],
   ["its leader", { ...votes, leader: undefined }],
+  ["no leader", { ...votes, leader: "0" }],
 ] as const) {
   /** What is told of the member, and after how many milliseconds, when so many readings in a row fail. */
   const toldAfter = async (failures: number): Promise<readonly (readonly [number, SeenEtcd | undefined])[]> => {
@@ -193,18 +194,67 @@ for (const [what, unread] of [
     left = failures;
     told.length = 0;
     watcher.nudge();
-    await advance(10_000);
+    await advance(20_000);
     watcher.close();
     return told.map(({ atMs, look }) => [atMs - 30_000, look.kind === "running" ? look.etcd : undefined]);
   };
-  test(`one failed reading of ${what} is no news of a member that was well`, async () => assert.deepEqual(await toldAfter(1), []));
-  test(`a second failed reading of ${what} in a row is told, half a second later`, async () => {
-    const [first, second, ...more] = await toldAfter(2);
-    assert.deepEqual(first, [500, unread]);
+  test(`${what} for less than six seconds is no news of a member that was well`, async () => assert.deepEqual(await toldAfter(11), []));
+  test(`${what} for six seconds is told`, async () => {
+    const [first, second, ...more] = await toldAfter(13);
+    assert.deepEqual(first, [6_000, unread]);
     assert.equal(second?.[1], votes);
     assert.deepEqual(more, []);
   });
 }
+
+describe("an etcd that is started again and again", () => {
+  const waits: SeenEtcd = {
+    service: "Waiting",
+    isHealthy: false,
+    hasData: true,
+    localMember: "none",
+    members: undefined,
+    leader: undefined,
+  };
+  const starts: SeenEtcd = { service: "Running", isHealthy: false, localMember: "none", members: undefined, leader: undefined };
+  const seen = async (stateAt: (atMs: number) => SeenEtcd): Promise<readonly (string | undefined)[]> => {
+    let atMs = 0;
+    const { watcher, told, advance } = watched(() => ({ etcd: stateAt(atMs) }));
+    watcher.nudge();
+    for (; atMs < 60_000; atMs += 250) await advance(250);
+    watcher.close();
+    return told.map(({ look }) => (look.kind === "running" ? look.etcd?.service : undefined));
+  };
+  test("for a second each time is told of once", async () =>
+    assert.deepEqual(await seen((atMs) => (atMs % 6_000 < 5_000 ? waits : starts)), ["Waiting"]));
+  test("and runs on is told of when it has run for a while", async () =>
+    assert.deepEqual(await seen((atMs) => (atMs < 20_000 ? waits : starts)), ["Waiting", "Running"]));
+  test("and tells its members is told of at once", async () => {
+    const tells = { ...starts, members: [] };
+    assert.deepEqual(await seen((atMs) => (atMs < 20_000 ? waits : tells)), ["Waiting", "Running"]);
+  });
+});
+
+test("how long a member has been unwell counts from the first look that shows it, and anew from its promotion", async () => {
+  const members = (isLearner: boolean): SeenEtcd["members"] => [{ id: "1", name: "a", isLearner, peerUrls: [] }];
+  let etcd: SeenEtcd = { ...votes, isHealthy: false, members: members(true) };
+  const { watcher, told, advance } = watched(() => ({ etcd }));
+  const since = (): number | undefined => {
+    const look = watcher.last();
+    return look.kind === "running" && look.etcdUnwellSince !== undefined ? look.at - look.etcdUnwellSince : undefined;
+  };
+  watcher.nudge();
+  await advance(30_000);
+  assert.ok((since() ?? 0) > 27_000, `${since()} ms`);
+  assert.equal(told.length, 1);
+  etcd = { ...votes, isHealthy: false, members: members(false) };
+  await advance(10_000);
+  assert.ok((since() ?? 0) > 5_000 && (since() ?? 0) <= 10_000, `${since()} ms`);
+  etcd = votes;
+  await advance(3_000);
+  assert.equal(since(), undefined);
+  watcher.close();
+});
 
 test("a member whose etcd does not run any more is told at once", async () => {
   let etcd: SeenEtcd = votes;

@@ -1,5 +1,5 @@
 import type { RandomSource, ScheduledTimer, Timers } from "@talos-operator/ports";
-import { isSameLook, isSameStep, isUnread, isWell } from "./look.ts";
+import { isLearner, isSameLook, isSameStep, isStartedAgain, isUnread, isWell, serves } from "./look.ts";
 import type { Look } from "../model/look.ts";
 
 /**
@@ -39,8 +39,14 @@ const SETTLED_SHORTER_BY = 1 / 10;
 /** A look that begins so much later than planned, or takes so long, does so because the clock was set forward. */
 const NEVER_SO_LATE_MS = 30_000;
 
-/** A machine that answered until now is asked once more before it is called silent, and a member of etcd before it is said to tell nothing. */
+/** A machine that answered until now is asked once more before it is called silent. */
 const SECOND_CHANCE_MS = 500;
+
+/** A member of etcd is asked again for as long before it is said to tell nothing, or to have no leader: many writes, an election or a promotion bring that about. */
+const PASSING_MS = 6_000;
+
+/** An etcd that is started again runs for as long before that counts. */
+const STARTED_AGAIN_MS = 10_000;
 
 /** What a watcher needs. */
 export interface WatcherOptions {
@@ -70,7 +76,12 @@ export class Watcher {
   #timer: ScheduledTimer | undefined;
   #isLooking = false;
   #isLookWanted = false;
-  #isForgiven = false;
+  /** When the first of the looks in a row was that was not believed. */
+  #forgivenSince: number | undefined;
+  /** When its etcd was last seen waiting to be started again. */
+  #waitedAt = Number.NEGATIVE_INFINITY;
+  /** The last look was not believed, for its etcd may end at once: soon it shows again what it was. */
+  #isHeld = false;
   #isDoubted = false;
   #doubt = new AbortController();
   #isClosed = false;
@@ -166,7 +177,7 @@ export class Watcher {
     }
     // The clock may jump. How long no answer came says nothing.
     const perLook = this.#options.isCrowded() ? CROWDED_PAUSE_PER_LOOK : PAUSE_PER_LOOK;
-    const least = look.kind === "silent" ? 0 : Math.min(Math.max(0, tookMs) * perLook, EAGER_LONGEST_MS * 2);
+    const least = look.kind === "silent" || this.#isHeld ? 0 : Math.min(Math.max(0, tookMs) * perLook, EAGER_LONGEST_MS * 2);
     const pauseMs = Math.max(this.#nextPause(), least);
     this.#dueAt = this.#options.now() + pauseMs;
     this.#timer = this.#options.timers.schedule(pauseMs, () => void this.#look());
@@ -174,21 +185,36 @@ export class Watcher {
 
   #take(look: Look): void {
     const before = this.#last;
-    const isBelieved = this.#isForgiven || (this.#isDoubted && look.kind === "silent");
-    if (isUnread(look, before) && !isBelieved) {
-      this.#isForgiven = true;
+    if (isUnread(look, before) && !this.#isBelieved(look)) {
+      this.#forgivenSince ??= this.#options.now();
       this.#pauseMs = SECOND_CHANCE_MS;
       return;
     }
-    this.#isForgiven = false;
+    this.#forgivenSince = undefined;
+    if (look.kind === "running" && look.etcd?.service === "Waiting") this.#waitedAt = this.#options.now();
+    this.#isHeld = isStartedAgain(look, before) && isWithin(this.#options.now() - this.#waitedAt, STARTED_AGAIN_MS);
+    if (this.#isHeld) return;
     this.#last = this.#continued(look, before);
     if (isSameLook(before, this.#last)) return;
     this.#pauseMs = isSameStep(before, this.#last) ? Math.min(this.#pauseMs, GOES_ON_MS) : EAGER_FIRST_MS;
     this.#options.onChange(this.#last, before);
   }
 
+  /** It is no passing thing any more. Silence is believed the second time, what etcd does not tell after a while. */
+  #isBelieved({ kind }: Look): boolean {
+    const since = this.#forgivenSince;
+    if (kind === "silent") return this.#isDoubted || since !== undefined;
+    return since !== undefined && !isWithin(this.#options.now() - since, PASSING_MS);
+  }
+
   /** The look with the beginning of what it shows, if the look before showed it, too. */
   #continued(look: Look, before: Look): Look {
+    if (look.kind === "running" && look.etcd !== undefined && !serves(look.etcd)) {
+      const isSame = before.kind === "running" && before.etcd !== undefined && isLearner(before.etcd) === isLearner(look.etcd);
+      const since = isSame ? before.etcdUnwellSince : undefined;
+      // As below: a time still to come would be no beginning.
+      return { ...look, etcdUnwellSince: since === undefined || since > look.at ? look.at : Math.min(look.at, since + this.#leapMs) };
+    }
     const isSilence = look.kind === "silent" && before.kind === "silent";
     const isWaiting = look.kind === "maintenance" && before.kind === "maintenance" && look.spki === before.spki;
     // A clock that was set back meanwhile begins to count anew: a time still to come would be no beginning.
@@ -197,7 +223,7 @@ export class Watcher {
   }
 
   #nextPause(): number {
-    if (this.#isForgiven) return SECOND_CHANCE_MS;
+    if (this.#forgivenSince !== undefined || this.#isHeld) return SECOND_CHANCE_MS;
     if (this.#pace === "settled") return SETTLED_MS * (1 - SETTLED_SHORTER_BY * this.#options.random.fraction());
     const pause = this.#options.isCrowded() ? Math.max(this.#pauseMs, CROWDED_LEAST_MS) : this.#pauseMs;
     this.#pauseMs = Math.min(this.#longestPause(), pause * EAGER_GROWTH);
@@ -208,6 +234,11 @@ export class Watcher {
     if (this.#last.kind === "maintenance") return WAITING_LONGEST_MS;
     return this.#pace === "beside" && isWell(this.#last) ? BESIDE_LONGEST_MS : EAGER_LONGEST_MS;
   }
+}
+
+/** The clock may have been set back, and then it is not known. */
+function isWithin(elapsedMs: number, limitMs: number): boolean {
+  return elapsedMs >= 0 && elapsedMs < limitMs;
 }
 
 /** What a timer that was late by so much tells of the clock. A process that stood still looks the same: silence that nobody watched is not counted either. */

@@ -69,6 +69,11 @@ export interface Running {
   readonly unmet: readonly UnmetCondition[];
   /** Control planes only; `undefined` on workers. */
   readonly etcd: SeenEtcd | undefined;
+  /**
+   * First of the looks in a row at which its etcd did not serve as a voter should, counted anew from its promotion; later by as much as the clock was set forward since.
+   * Absent = it serves, or nobody watches the machine.
+   */
+  readonly etcdUnwellSince?: number;
   /** `undefined` = not told. */
   readonly hardware?: Hardware;
   /** Name of its Kubernetes Node; absent = not told yet. */

@@ -176,6 +176,8 @@ export interface Verdict {
 export interface Said<R extends string> {
   readonly reason: R;
   readonly message: string;
+  /** The message says itself what a person can do. */
+  readonly saysRemedy?: true;
 }
 
 /** A machine whose Node has our cordon. */

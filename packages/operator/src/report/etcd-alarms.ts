@@ -1,12 +1,14 @@
 import { isConditionTrue } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { controlPlanesOf } from "../assess/etcd-view.ts";
-import { controlPlaneIntent, factsOf } from "../record/facts.ts";
+import { controlPlaneIntent, factsOf, machineFact } from "../record/facts.ts";
+import { listed } from "./listed.ts";
 import { names } from "../assess/machine-state.ts";
 import { NO_MAJORITY } from "../assess/corrupt.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { Assessment } from "../model/assessment.ts";
 import type { CareStep, Said } from "../model/plans.ts";
+import type { ClusterFacts } from "../model/record.ts";
 
 /** What etcd raises an alarm about and what is the way out, or that a member is being defragmented; `undefined` = neither. */
 export function etcdAlarms({ seen, care, etcdMembership: view }: Assessment): Said<ReasonOf<"EtcdHealthy">> | undefined {
@@ -26,8 +28,21 @@ export function etcdAlarms({ seen, care, etcdMembership: view }: Assessment): Sa
   const way = care.needsPerson ? `${care.says}. See docs/runbooks/etcd-no-space.md.` : `${care.says}.`;
   return {
     reason: care.needsPerson ? "NoSpaceStopped" : "NoSpace",
-    message: `etcd is full (NOSPACE) and Kubernetes can write nothing; no control plane is disturbed for anything else meanwhile: ${way}`,
+    message: `etcd is full (NOSPACE ${whoseFilesAreFull(seen, facts)}) and Kubernetes can write nothing; no control plane is disturbed for anything else meanwhile: ${way}`,
   };
+}
+
+/** Whose members raised the alarm, be it that they do not answer any more; else who reports it. */
+function whoseFilesAreFull(seen: Observed, facts: ClusterFacts): string {
+  const machines = controlPlanesOf(seen);
+  const reporting = machines.filter(({ look }) => look.kind === "running" && look.etcd?.raised?.some(({ kind }) => kind === "no-space"));
+  const raised = reporting.flatMap(({ look }) => (look.kind === "running" ? (look.etcd?.raised ?? []) : []));
+  const ids = new Set(raised.flatMap(({ kind, member }) => (kind === "no-space" ? [member] : [])));
+  const owners = machines.filter(
+    (machine) => ids.has(memberOf(machine)) || ids.has(machineFact(facts, machine.declared.name)?.memberId ?? "none"),
+  );
+  const named = (owners.length === 0 ? reporting : owners).map(({ declared }) => declared.name);
+  return `${owners.length === 0 ? "reported by" : "on"} ${listed(named, ", ", 3)}`;
 }
 
 /** A member tells that data differ, or did. */

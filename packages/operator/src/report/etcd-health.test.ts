@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { configured, controlPlane, facts, founded, inMaintenance, member, observed, running, silent } from "../testing/builders.ts";
+import { configured, controlPlane, facts, founded, inMaintenance, member, NOW, observed, running, silent } from "../testing/builders.ts";
 import { machinesOf } from "../spec/declared.ts";
 import { etcdHealth } from "./etcd-health.ts";
-import type { Look } from "../model/look.ts";
+import type { Look, SeenEtcd } from "../model/look.ts";
 
 const members = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
 const others = ["10.0.0.4", "10.0.0.5", "10.0.0.6"];
@@ -69,6 +69,72 @@ describe("etcd while control planes are replaced", () => {
   });
 
   it("is unknown where nobody answers, staying or leaving", () => assert.equal(told(others, {}).reason, "NoAnswer"));
+});
+
+describe("a member that is not healthy", () => {
+  const idOf = (n: number): string => String(n).padStart(16, "0");
+  /** The third of three; @param known the record knows its member */
+  const said = (known: boolean, unwellMs: number, look: Partial<SeenEtcd> = { isHealthy: false }): ReturnType<typeof etcdHealth> => {
+    const machines = members.map((address, index) => {
+      const { memberId: _unknown, ...fact } = configured(address);
+      return known || index < 2 ? { ...fact, memberId: idOf(index + 1) } : fact;
+    });
+    const ill = running({ ...member(2, 3), ...look }, { etcdUnwellSince: NOW - unwellMs });
+    return etcdHealth(
+      observed({
+        controlPlane: controlPlane(3),
+        facts: facts({ machines, bootstrapDone: founded }),
+        looks: { ...healthy, "10.0.0.3": ill },
+      }),
+    );
+  };
+  it("has just been promoted, and is joining", () =>
+    assert.deepEqual(said(false, 10_000), {
+      reason: "MemberMissing",
+      message: "Joining etcd: demo-10.0.0.3, with a vote and before the first health check.",
+    }));
+  for (const [what, known, unwellMs] of [
+    ["was a member before", true, 10_000],
+    ["has not become healthy within a minute", false, 60_000],
+  ] as const)
+    it(`${what}, and is told of as that`, () =>
+      assert.deepEqual(said(known, unwellMs), { reason: "MemberUnhealthy", message: "etcd on demo-10.0.0.3 is not healthy." }));
+});
+
+describe("a member that somebody removed", () => {
+  const removed = (platform: string, unwellMs: number): ReturnType<typeof etcdHealth> => {
+    const machines = members.map((address, index) =>
+      configured(address, "controlplane", "demo", { memberId: String(index + 1).padStart(16, "0") }),
+    );
+    const etcd: SeenEtcd = {
+      service: "Waiting",
+      isHealthy: false,
+      hasData: true,
+      localMember: "none",
+      members: undefined,
+      leader: undefined,
+    };
+    const two = Object.fromEntries(members.slice(0, 2).map((address, index) => [address, running(member(index, 2))]));
+    return etcdHealth(
+      observed({
+        controlPlane: controlPlane(3),
+        facts: facts({ machines, bootstrapDone: founded }),
+        looks: { ...two, "10.0.0.3": running(etcd, { platform, etcdUnwellSince: NOW - unwellMs }) },
+      }),
+    );
+  };
+  it("is wiped of EPHEMERAL on metal", () =>
+    assert.match(
+      removed("metal", 60_000).message,
+      /cannot join with its old data\. To have it join as a new member: talosctl -n 10\.0\.0\.3 reset .*EPHEMERAL\.$/,
+    ));
+  it("is no container to be reset, which would only stop it", () => {
+    const { message, saysRemedy } = removed("container", 60_000);
+    assert.match(message, /Stop its container, empty \/var\/lib\/etcd in its volume, and start it again/);
+    assert.doesNotMatch(message, /talosctl/);
+    assert.equal(saysRemedy, true);
+  });
+  it("is given a minute before anybody is told to wipe it", () => assert.doesNotMatch(removed("metal", 59_000).message, /reset/));
 });
 
 describe("etcd without a majority", () => {

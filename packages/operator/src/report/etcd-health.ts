@@ -3,7 +3,8 @@ import { alarmedMember } from "../assess/alarmed.ts";
 import { controlPlanesOf, keepsOldData } from "../assess/etcd-view.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { importWaits } from "./import-waits.ts";
-import { isJoining } from "../assess/joining.ts";
+import { isContainer } from "../procedures/remove/container-end.ts";
+import { isJoining, mayPass } from "../assess/joining.ts";
 import { names, stateOf } from "../assess/machine-state.ts";
 import type { EtcdMember, SeenEtcd } from "../model/look.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
@@ -36,11 +37,8 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   const [first] = answering;
   const learner = first?.members.find((member) => member.isLearner);
   // Those that wait to be configured wait for the learner: it is what concerns people.
-  if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance"))) {
-    const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
-    const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
-    return { reason: "MemberMissing", message: `${what}: ${named}.${servedBy(going, staying.length)}${withOldData(silent, facts, first)}` };
-  }
+  if (silent.length > 0 && (learner === undefined || silent.some(({ look }) => look.kind !== "maintenance")))
+    return missingMembers(silent, facts, first, servedBy(going, staying.length));
   const list = idsOf(first?.members ?? []);
   const differing = answering.find((one) => idsOf(one.members) !== list);
   if (differing !== undefined)
@@ -70,8 +68,8 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   const leaving = leavingMembers(seen, facts);
   const foreign = first?.members.find((member) => !owned.has(member.id) && !leaving.has(member.id));
   if (foreign !== undefined) return unexpected(foreign, stray);
-  const unhealthy = answering.find((one) => !one.etcd.isHealthy);
-  if (unhealthy !== undefined) return { reason: "MemberUnhealthy", message: `etcd on ${unhealthy.machine.declared.name} is not healthy.` };
+  const unhealthy = unhealthyMember(answering, facts);
+  if (unhealthy !== undefined) return unhealthy;
   const alarmed = alarmedMember(answering.map(({ machine, etcd }) => ({ machine: machine.declared.name, etcd })));
   if (alarmed !== undefined)
     return {
@@ -90,16 +88,45 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
 }
 
-/** What a person can do where a member has left the list and its machine still has its data; empty where none has. */
+/** Control planes that serve no etcd. @param served who serves it, a sentence after a space */
+function missingMembers(
+  silent: readonly SeenMachine[],
+  facts: ClusterFacts,
+  told: Telling | undefined,
+  served: string,
+): Said<ReasonOf<"EtcdHealthy">> {
+  const named = silent.map((machine) => `${machine.declared.name} (${etcdStateOf(machine)})`).join(", ");
+  const what = silent.every((machine) => isJoining(machine, facts)) ? "Joining etcd" : "Not a serving member of etcd";
+  const way = withOldData(silent, facts, told);
+  return { reason: "MemberMissing", message: `${what}: ${named}.${served}${way}`, ...(way === "" ? {} : ({ saysRemedy: true } as const)) };
+}
+
+/** Members that answer and are not healthy: those that have just been promoted are joining. */
+function unhealthyMember(answering: readonly Telling[], facts: ClusterFacts): Said<ReasonOf<"EtcdHealthy">> | undefined {
+  const unhealthy = answering.filter((one) => !one.etcd.isHealthy).map(({ machine }) => machine);
+  if (unhealthy.length > 0 && unhealthy.every((machine) => isJoining(machine, facts) && mayPass(machine)))
+    return { reason: "MemberMissing", message: `Joining etcd: ${names(unhealthy)}, with a vote and before the first health check.` };
+  const [ill] = unhealthy;
+  return ill === undefined ? undefined : { reason: "MemberUnhealthy", message: `etcd on ${ill.declared.name} is not healthy.` };
+}
+
+/**
+ * What a person can do where a member has left the list and its machine still has its data; empty where none has. It is a person's to do: whatever empties etcd's folder
+ * empties what workloads keep below /var as well, or is out of reach.
+ */
 function withOldData(missing: readonly SeenMachine[], facts: ClusterFacts, told: Telling | undefined): string {
   const machine = missing.find(({ declared, look }) => {
     const memberId = machineFact(facts, declared.name)?.memberId;
     const isListed = told?.members.some(({ id }) => id === memberId) !== false;
     return memberId !== undefined && !isListed && look.kind === "running" && look.etcd !== undefined && keepsOldData(look.etcd);
   });
-  if (machine === undefined) return "";
+  if (machine === undefined || mayPass(machine)) return "";
   const { name, address } = machine.declared;
-  return ` The member of ${name} was taken out of etcd, and with the data that it has it never joins: talosctl -n ${address} reset --graceful=false --reboot --system-labels-to-wipe EPHEMERAL has it join anew.`;
+  const state = `The member of ${name} was removed from etcd, and ${name} cannot join with its old data.`;
+  // A container takes the reset, stops, and has its data when it is started again.
+  return isContainer(machine.look, machineFact(facts, name))
+    ? ` ${state} Stop its container, empty /var/lib/etcd in its volume, and start it again: it joins as a new member.`
+    : ` ${state} To have it join as a new member: talosctl -n ${address} reset --graceful=false --reboot --system-labels-to-wipe EPHEMERAL.`;
 }
 
 /** Members on their way out are the condition Removing's. */

@@ -13,7 +13,15 @@ for (const [key, want] of [
   ["talos.alperen.cloud/machines-wiped", undefined],
   ["example.org/reconcile-mode", undefined],
   ["talos-operator.dev/no-such-word", undefined],
-  ...Object.values(annotations).map((own) => [own, undefined] as const),
+  ...Object.values(annotations).flatMap((own) => (own === annotations.endpointReachableFrom ? [] : ([[own, undefined]] as const))),
 ] as const)
   test(`annotation ${key}: ${want === undefined ? "nothing is said" : "what to write is said"}`, () =>
     assert.deepEqual(unreadAnnotations({ annotations: { [key]: "disable" } }), want === undefined ? [] : [want]));
+
+for (const [value, want] of [
+  ["outside", []],
+  ["Outside", []],
+  ["inside", [`Annotation ${annotations.endpointReachableFrom} says "inside", which is no known value: write outside, or remove it.`]],
+] as const)
+  test(`where the endpoint is reached from says ${value}`, () =>
+    assert.deepEqual(unreadAnnotations({ annotations: { [annotations.endpointReachableFrom]: value } }), want));

@@ -11,11 +11,13 @@ const BY_NAME: ReadonlyMap<string, string> = new Map(
 /** Prefixes that people mix up, or forget. */
 const PREFIXES: readonly string[] = [`${OPERATOR_GROUP}/`, `${TALOS_GROUP}/`, ""];
 
-/** What is said of annotations that differ from one that is read only by their prefix: whoever wrote one would wait in vain. Sentences. */
+/** What is said of annotations that differ from one that is read only by their prefix, or have a value that is none: whoever wrote one would wait in vain. Sentences. */
 export function unreadAnnotations({ annotations: written = {} }: Pick<ObjectMeta, "annotations">): readonly string[] {
-  return Object.keys(written)
-    .toSorted()
-    .flatMap((key) => {
+  return Object.entries(written)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([key, value]) => {
+      if (key === annotations.endpointReachableFrom && value.toLowerCase() !== "outside")
+        return [`Annotation ${key} says ${JSON.stringify(value.slice(0, 100))}, which is no known value: write outside, or remove it.`];
       const read = PREFIXES.some((prefix) => key === prefix + nameOf(key)) ? BY_NAME.get(nameOf(key)) : undefined;
       return read === undefined || read === key ? [] : [`Annotation ${key} is not read: write ${read}.`];
     });

@@ -7,6 +7,7 @@ import { createTestWorld } from "../testing/world.ts";
 import type { TestWorld } from "../testing/world.ts";
 import { createDatacenter } from "./datacenter.ts";
 import { SimulatorError } from "./errors.ts";
+import { machineStatusOf } from "../node/status.ts";
 import type { DatacenterSnapshot } from "./types.ts";
 
 const machines = (count: number, talosVersion = "v1.13.9"): { address: string; talosVersion: string }[] =>
@@ -133,6 +134,45 @@ test("a removed member does not come back with its old data", async () => {
   await world.time.advance(1_000);
   assert.equal((await admin.etcdMemberList()).length, 2);
   assert.equal(world.datacenter.machine("10.5.0.3").state.services["etcd"]?.state, "Waiting");
+});
+
+test("the etcd of a removed member runs for a second every six seconds, answers nobody, and its machine is not ready meanwhile", async () => {
+  const world = await cluster(3);
+  const admin = await world.client("10.5.0.1", "os:admin");
+  const victim = (await admin.etcdMemberList())[2];
+  await admin.etcdRemoveMemberById(victim?.id ?? "");
+  const machine = world.datacenter.machine("10.5.0.3");
+  const states: string[] = [];
+  for (let second = 0; second < 12; second += 1) {
+    await world.time.advance(second === 0 ? 500 : 1_000);
+    states.push(`${machine.state.services["etcd"]?.state} ${machine.state.services["etcd"]?.isHealthy}`);
+    assert.equal(machineStatusOf(machine.state).isReady, false);
+  }
+  const cycle = [...Array.from({ length: 5 }, () => "Waiting undefined"), "Running false"];
+  assert.deepEqual(states, [...cycle, ...cycle]);
+  assert.equal((await admin.etcdMemberList()).length, 2);
+});
+
+test("a learner passes no health check, and is healthy seconds after its promotion", async () => {
+  const world = await createTestWorld(machines(2), {
+    timings: { ...instantTimings, etcdHealthyMs: 5_000, etcdPromoteMs: 10_000, etcdCheckMs: 20_000 },
+  });
+  for (const address of ["10.5.0.1", "10.5.0.2"]) await world.apply(address, "controlplane");
+  await world.time.advance(10);
+  await (await world.client("10.5.0.1", "os:admin")).bootstrap();
+  const etcdOf = (): string => {
+    const { services, etcd } = world.datacenter.machine("10.5.0.2").state;
+    const own = world.datacenter.etcdClusters()[0]?.members.find(({ id }) => id === etcd.data?.memberId);
+    return `${own?.isLearner === true ? "learner" : "voter"} ${services["etcd"]?.isHealthy}`;
+  };
+  const told: string[] = [];
+  for (let second = 0; second < 40; second += 1) {
+    await world.time.advance(1_000);
+    if (world.datacenter.machine("10.5.0.2").state.etcd.data !== undefined) told.push(etcdOf());
+  }
+  assert.deepEqual([...new Set(told)], ["learner undefined", "learner false", "voter false", "voter true"]);
+  const lag = told.filter((one) => one === "voter false").length;
+  assert.ok(lag >= 9 && lag <= 11, `${lag} s`);
 });
 
 test("a machine that left etcd is let in again as a new member after a wipe", async () => {

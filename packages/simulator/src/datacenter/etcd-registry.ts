@@ -209,7 +209,11 @@ export class EtcdRegistry {
     if (next !== cluster) this.#put(next);
     const isHealthy = this.isAvailable(next);
     for (const cell of this.#world.cells()) {
-      if (cell.state.etcd.data?.cluster === key && etcdRuns(cell.state)) cell.dispatch({ kind: "etcd-health", isHealthy });
+      const { data } = cell.state.etcd;
+      if (data?.cluster !== key || !etcdRuns(cell.state)) continue;
+      const isLearner =
+        this.#world.timings.etcdCheckMs > 0 && next.members.some((member) => member.id === data.memberId && member.isLearner);
+      cell.dispatch({ kind: "etcd-health", isHealthy, isLearner });
     }
     if (isHealthy) this.#promoteLate(next, live);
     if (isHealthy) this.#inviteWaiting(this.#clusters.get(key) ?? next);

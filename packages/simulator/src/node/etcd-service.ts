@@ -17,7 +17,7 @@ import { etcdVersionOf, isAtLeast, isAtLeastRelease } from "./version.ts";
  */
 
 /** What the service is about to do by itself while it does not run. */
-const ahead: readonly TimerName[] = ["etcd-preparing", "etcd-pull", "etcd-join", "etcd-start"];
+const ahead: readonly TimerName[] = ["etcd-preparing", "etcd-pull", "etcd-join", "etcd-start", "etcd-again", "etcd-ends"];
 const whileRunning: readonly TimerName[] = ["etcd-healthy", "etcd-promote", "etcd-defragment", "etcd-hung", "static-pods"];
 
 /** The service runner is told to stop: what it was about to do it does not do, and after a while it has ended. */

@@ -41,7 +41,8 @@ export type MachineInput =
   | { readonly kind: "etcd-founded" | "etcd-joined"; readonly cluster: string; readonly memberId: string }
   /** An etcd of this machine's cluster takes members. */
   | { readonly kind: "etcd-available" }
-  | { readonly kind: "etcd-health"; readonly isHealthy: boolean }
+  /** `isLearner`: its member is one, which answers no health check. */
+  | { readonly kind: "etcd-health"; readonly isHealthy: boolean; readonly isLearner?: boolean }
   /**
    * The member of this machine was `removed`: etcd ends with its data and is restarted for ever. `stopped`: etcd was told to stop, its data stays. `emptied`: its
    * data directory, too.

@@ -220,6 +220,8 @@ export type TimerName =
   | "etcd-promote"
   | "etcd-defragment"
   | "etcd-hung"
+  | "etcd-again"
+  | "etcd-ends"
   | "static-pods"
   | "node-register"
   | "node-ready"

@@ -19,6 +19,7 @@ import {
   withoutProcess,
 } from "./etcd-service.ts";
 import { endLeave, finishWipe, replaceDisk, startReset } from "./reset.ts";
+import { endRemoved, startRemoved } from "./removed-member.ts";
 import { Run } from "./run.ts";
 import type { StepContext } from "./run.ts";
 import { machineStatusOf } from "./status.ts";
@@ -127,12 +128,13 @@ function handle(run: Run, input: MachineInput): void {
       if (canJoin(run.machine) && !run.has("etcd-join")) run.after("etcd-join", run.timings.etcdJoinPollMs);
       return;
     case "etcd-health":
-      return setEtcdHealth(run, input.isHealthy);
+      return setEtcdHealth(run, input);
     case "etcd-left":
       return leaveEtcd(run, input.how);
     case "etcd-too-old":
       return endOldEtcd(run);
     case "etcd-promoted":
+      awaitCheck(run);
       return run.output("etcd-changed");
     case "kubernetes-reachable":
       return reachKubernetes(run);
@@ -219,7 +221,7 @@ function resume(run: Run): void {
   if (isWaiting && (machine.etcd.isBootstrapRequested || machine.etcd.data !== undefined) && !isPending)
     run.after("etcd-start", timings.etcdStartMs);
   if (canJoin(machine)) run.output("join-etcd");
-  if (etcd?.state === "Running") {
+  if (etcd?.state === "Running" && !run.has("etcd-ends")) {
     if (!machine.etcd.isChecked && !run.has("etcd-healthy")) run.after("etcd-healthy", timings.etcdHealthyMs);
     if (machine.etcd.isChecked && !run.has("etcd-promote")) run.after("etcd-promote", timings.etcdPromoteMs);
     if (etcd.isHealthy === true && !machine.kubernetes.hasStaticPods && !run.has("static-pods"))
@@ -314,6 +316,10 @@ function fire(run: Run, name: TimerName): void {
       return endDefragment(run);
     case "etcd-hung":
       return run.health("etcd", false, "context deadline exceeded");
+    case "etcd-again":
+      return startRemoved(run);
+    case "etcd-ends":
+      return endRemoved(run);
     case "static-pods":
       // It ends and is started again for ever, until another configuration comes.
       if (apiServerRefusal(machine) !== undefined) return;
@@ -362,24 +368,39 @@ function startEtcd(run: Run): void {
   run.output("etcd-changed");
 }
 
-function setEtcdHealth(run: Run, isHealthy: boolean): void {
+/**
+ * A voter is healthy with the next check, seconds after its promotion.
+ *
+ * @see siderolabs/talos `internal/app/machined/pkg/system/services/etcd.go` HealthSettings: after 5 s, then every 20 s
+ */
+function awaitCheck(run: Run): void {
+  const { etcdCheckMs, etcdPromoteMs } = run.timings;
+  if (etcdCheckMs === 0) return;
+  run.set({ etcd: { ...run.machine.etcd, isChecked: false } });
+  run.after("etcd-healthy", etcdCheckMs - (etcdPromoteMs % etcdCheckMs));
+}
+
+function setEtcdHealth(run: Run, health: Extract<MachineInput, { kind: "etcd-health" }>): void {
   const { machine } = run;
+  const isLearner = health.isLearner === true;
+  const isHealthy = health.isHealthy && !isLearner;
   const etcd = machine.services["etcd"];
   if (etcd?.state !== "Running" || !machine.etcd.isChecked) return;
   // Its health check asks it for a key, and hears nothing.
   if (isHealthy && etcd.isHealthy === false && isDefragmenting(machine)) return;
-  if (etcd.isHealthy !== isHealthy) run.health("etcd", isHealthy, isHealthy ? "" : "context deadline exceeded");
+  if (etcd.isHealthy !== isHealthy) run.health("etcd", isHealthy, isHealthy ? "" : failedCheck(isLearner));
   if (isHealthy && !machine.kubernetes.hasStaticPods && !run.has("static-pods")) run.after("static-pods", run.timings.staticPodsMs);
 }
 
-/**
- * A removed member finds out and ends; machined restarts it for ever, and its data is of no use any more.
- *
- * @see siderolabs/talos v1.13.9 `internal/app/machined/pkg/system/runner/restart/restart.go` Forever
- */
+/** The check asks for a key. */
+function failedCheck(isLearner: boolean): string {
+  return isLearner ? "etcdserver: rpc not supported for learner" : "context deadline exceeded";
+}
+
+/** A removed member finds out and ends; its data is of no use any more. */
 function leaveEtcd(run: Run, how: Extract<MachineInput, { kind: "etcd-left" }>["how"]): void {
   const { machine } = run;
-  for (const timer of ["etcd-start", "etcd-healthy", "etcd-promote", "etcd-defragment", "etcd-hung", "static-pods"] as const)
+  for (const timer of ["etcd-start", "etcd-healthy", "etcd-promote", "etcd-defragment", "etcd-hung", "etcd-ends", "static-pods"] as const)
     run.cancel(timer);
   const isRemoved = how === "removed";
   run.set({
@@ -389,9 +410,11 @@ function leaveEtcd(run: Run, how: Extract<MachineInput, { kind: "etcd-left" }>["
       isChecked: false,
     },
   });
-  if (!isRemoved) run.service("etcd", "Finished", "Service finished successfully");
-  else if (machine.services["etcd"]?.state === "Running")
-    run.service("etcd", "Waiting", 'Error running Containerd(etcd), going to restart forever: task "etcd" failed: exit code 0');
+  if (isRemoved) endRemoved(run);
+  else {
+    run.cancel("etcd-again");
+    run.service("etcd", "Finished", "Service finished successfully");
+  }
   run.set({ kubernetes: { ...run.machine.kubernetes, hasStaticPods: false } });
   run.output("kubernetes-down");
   run.output("etcd-changed");
@@ -429,7 +452,10 @@ export function canJoin(machine: Machine): boolean {
 
 /** The etcd process of this machine runs and reaches the network. */
 export function etcdRuns(machine: Machine): boolean {
-  return machine.power === "on" && machine.isConnected && machine.services["etcd"]?.state === "Running" && machine.etcd.data !== undefined;
+  const { power, isConnected, services, etcd, timers } = machine;
+  // A removed member ends before it serves.
+  const isRemoved = timers.some(({ name }) => name === "etcd-ends");
+  return power === "on" && isConnected && services["etcd"]?.state === "Running" && etcd.data !== undefined && !isRemoved;
 }
 
 /** The kubelet of this machine runs and reaches the network. */

@@ -29,6 +29,8 @@ export interface Timings {
   readonly etcdStartMs: number;
   /** etcd runs until its first health check succeeds. */
   readonly etcdHealthyMs: number;
+  /** Between two health checks of etcd. A learner passes none, so a promoted member is healthy only with the next one. 0 = a learner passes them, too. */
+  readonly etcdCheckMs: number;
   /** How often a control plane without etcd data looks for an etcd of its cluster. */
   readonly etcdJoinPollMs: number;
   /** A started learner until it is promoted to voter. */
@@ -66,6 +68,7 @@ export const instantTimings: Timings = {
   kubeletMs: 0,
   etcdStartMs: 0,
   etcdHealthyMs: 0,
+  etcdCheckMs: 0,
   etcdJoinPollMs: 1,
   etcdPromoteMs: 0,
   etcdElectionMs: 0,
@@ -93,6 +96,7 @@ export const demoTimings: Timings = {
   kubeletMs: 150,
   etcdStartMs: 150,
   etcdHealthyMs: 150,
+  etcdCheckMs: 0,
   etcdJoinPollMs: 150,
   etcdPromoteMs: 200,
   etcdElectionMs: 100,
@@ -120,6 +124,7 @@ export const realisticTimings: Timings = {
   kubeletMs: 15_000,
   etcdStartMs: 2_000,
   etcdHealthyMs: 5_000,
+  etcdCheckMs: 20_000,
   etcdJoinPollMs: 5_000,
   etcdPromoteMs: 10_000,
   etcdElectionMs: 1_500,
@@ -150,6 +155,7 @@ export const genuineTimings: Timings = {
   kubeletMs: 3_000,
   etcdStartMs: 500,
   etcdHealthyMs: 5_000,
+  etcdCheckMs: 0,
   etcdJoinPollMs: 1_000,
   etcdPromoteMs: 11_000,
   etcdElectionMs: 1_000,

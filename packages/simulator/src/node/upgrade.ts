@@ -193,6 +193,8 @@ const ahead: readonly TimerName[] = [
   "etcd-promote",
   "etcd-defragment",
   "etcd-hung",
+  "etcd-again",
+  "etcd-ends",
   "static-pods",
   "node-register",
   "node-ready",

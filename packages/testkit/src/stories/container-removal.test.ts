@@ -206,7 +206,7 @@ test("what a removed container keeps is said while it stops, and in the decision
     });
     assert.match(
       [...heard].join("\n"),
-      /is being stopped; it is released when it does not answer any more: a reset wipes nothing in a container/,
+      /is being stopped; it is released after 20 s or more without an answer: a reset wipes nothing in a container/,
     );
     assert.deepEqual(await released(world), ["demo-10.5.0.2 Stopped"]);
   }));

@@ -226,7 +226,10 @@ describe("a member whose data are not those of the majority", () => {
         world.datacenter.machine(wrong).powerCycle();
         await world.until(
           "told",
-          async () => /^MemberMissing: .*with the data that it has it never joins: talosctl -n \S+ reset/.test(await health(world)),
+          async () =>
+            /^MemberMissing: .*cannot join with its old data\. To have it join as a new member: talosctl -n \S+ reset/.test(
+              await health(world),
+            ),
           1_200,
         );
         assert.deepEqual(databaseOf(world).alarms(), []);

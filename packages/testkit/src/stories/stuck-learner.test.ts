@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TalosCluster } from "@talos-operator/api";
+import { instantTimings } from "@talos-operator/simulator";
 import { assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
 import type { Story } from "./story.ts";
@@ -21,7 +22,8 @@ const members = (world: Story, isLearner: boolean): readonly string[] =>
 
 /** Three control planes are asked for five, and the fourth never catches up. */
 function stuck(story: (world: Story) => Promise<void>): Promise<void> {
-  return tell({ machines }, async (world) => {
+  // As on genuine machines a learner is never healthy.
+  return tell({ machines, timings: { ...instantTimings, etcdCheckMs: 20_000 } }, async (world) => {
     await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(at(1, 2, 3)));
     await world.start();
     await world.untilReady();

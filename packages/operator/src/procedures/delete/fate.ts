@@ -7,7 +7,7 @@ import { wordFor } from "../../assess/identity.ts";
 import { stateOf } from "../../assess/machine-state.ts";
 import { readyToDisturb } from "../../disruption/drain.ts";
 import { compareIdentity } from "../../observe/proven-look.ts";
-import { endOfContainer, isContainer, isStop, KEEPS_VOLUMES, wordsOfEnd } from "../remove/container-end.ts";
+import { endOfContainer, isContainer, isStop, wordsOfEnd, wordsOfStop } from "../remove/container-end.ts";
 import { configMayArriveUntil } from "../remove/removal.ts";
 import { hasToBeWiped, isAbandoned, mayShowUntil, mayWipe } from "./whom-to-wipe.ts";
 import { WIPE_TAKES_MS } from "./times.ts";
@@ -196,7 +196,7 @@ function drained({ assessed, machine, intent, isClusterGoing }: Going): Fate | u
 
 function busy({ machine: { declared }, inContainer }: Going): string {
   return inContainer
-    ? `${declared.name} is being stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`
+    ? wordsOfStop(declared.name, declared.role)
     : `${declared.name} is being wiped; it is released once it answers in maintenance mode.`;
 }
 

@@ -1,6 +1,7 @@
 import { silentForMs } from "../../looking/look.ts";
 import { platformOf } from "../configure/platform-of.ts";
 import type { Look, Silent } from "../../model/look.ts";
+import type { MachineRole } from "../../model/machine.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { ClusterFacts, IntentFact, MachineFact } from "../../model/record.ts";
 
@@ -61,6 +62,12 @@ export function withStop(seen: Observed, facts: ClusterFacts, machine: Pick<Seen
       one.machine === intent.machine && one.what === intent.what ? { ...intent, stoppedAt: seen.now } : one,
     ),
   };
+}
+
+/** How a container that was told to stop is told of: the silence that proves it comes once for each control plane. */
+export function wordsOfStop(name: string, role: MachineRole): string {
+  const turns = role === "controlplane" ? ", one control plane after the other" : "";
+  return `${name} is being stopped; it is released after ${STOPPED_AFTER_MS / 1_000} s or more without an answer${turns}: ${KEEPS_VOLUMES}.`;
 }
 
 /** How a machine that is released without a wipe is told of. */

@@ -1,7 +1,7 @@
 import { waitsForEtcd } from "../../assess/etcd-view.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import { withIntent, withoutIntent } from "../../record/facts.ts";
-import { endOfContainer, KEEPS_VOLUMES, withStop, wordsOfEnd } from "./container-end.ts";
+import { endOfContainer, KEEPS_VOLUMES, withStop, wordsOfEnd, wordsOfStop } from "./container-end.ts";
 import { viaOf } from "./plan-member-removal.ts";
 import { memberHeld, resetHeld } from "./removal-held.ts";
 import { closed, listed, memberOf, released, resetIntent, waits } from "./removal.ts";
@@ -66,13 +66,7 @@ export function pursueContainerReset(
   if (look.kind !== "running") {
     const next = withStop(seen, facts, machine, intent);
     if (end === undefined) {
-      if (seen.now < intent.deadline || look.kind === "silent")
-        return say(
-          "Resetting",
-          `${fact.name} is being stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`,
-          [],
-          next,
-        );
+      if (seen.now < intent.deadline || look.kind === "silent") return say("Resetting", wordsOfStop(fact.name, "controlplane"), [], next);
       return closed(seen, facts, intent, "Silent", `${fact.name} was to be stopped, and something else answers at its address.`);
     }
     if (member !== undefined && forbidden !== undefined) return say("ConfirmationRequired", forbidden, [], next);

@@ -1,4 +1,5 @@
 import { stateOf } from "../../assess/machine-state.ts";
+import { isLearner } from "../../looking/look.ts";
 import { controlPlaneSlot } from "../../disruption/control-plane-slot.ts";
 import type { Slot } from "../../disruption/control-plane-slot.ts";
 import { machineFact, withDecisions, withIntent, withoutIntent } from "../../record/facts.ts";
@@ -162,8 +163,13 @@ function isToldSince(seen: Observed, wiped: Look): boolean {
  */
 function mayStillJoin({ look }: SeenMachine, view: EtcdQuorum | EtcdDoubt): boolean {
   if (look.kind !== "running") return false;
-  const isLearner = view.kind === "known" ? view.learners.some(({ id }) => id === look.etcd?.localMember) : look.etcd?.isHealthy === true;
-  return waitsForEtcd(look.etcd) || isLearner;
+  const { etcd } = look;
+  // A learner is never healthy.
+  const mayVote =
+    view.kind === "known"
+      ? view.learners.some(({ id }) => id === etcd?.localMember)
+      : etcd !== undefined && (etcd.isHealthy || isLearner(etcd));
+  return waitsForEtcd(etcd) || mayVote;
 }
 
 /** Control planes that are listed and no voter of etcd yet, whatever keeps them. */

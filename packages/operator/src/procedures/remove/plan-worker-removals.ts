@@ -6,7 +6,7 @@ import { mayAskAgain } from "../../effects/define.ts";
 import { resetMachine } from "../../effects/reset-machine.ts";
 import { whyHeld } from "../../disruption/slot-words.ts";
 import { once } from "../../assess/once.ts";
-import { endOfContainer, isContainer, isStop, KEEPS_VOLUMES, wordsOfEnd } from "./container-end.ts";
+import { endOfContainer, isContainer, isStop, wordsOfEnd, wordsOfStop } from "./container-end.ts";
 import { readyToDisturb } from "../../disruption/drain.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { intentOn, machineFact } from "../../record/facts.ts";
@@ -74,7 +74,7 @@ function planOne(planning: Planning, leaver: Leaver): Removal | undefined {
   if (machine.look.kind !== "running") {
     if (intent !== undefined && isContainer(machine.look, fact) && machine.look.kind === "silent") {
       if (isStop(seen, machine, intent)) draft.replace(intent, { ...intent, stoppedAt: seen.now });
-      return say("Resetting", stopping(fact.name));
+      return say("Resetting", wordsOfStop(fact.name, "worker"));
     }
     if (intent === undefined) return unreachable(facts, machine, fact);
     if (seen.now < intent.deadline) return say("Resetting", resetting(fact.name));
@@ -136,7 +136,7 @@ function pursue({ assessed: { seen }, actions }: Planning, { machine, fact }: Le
       isGraceful: true,
       ifUnlisted: "worker",
     });
-  return waits(fact, "Resetting", isContainer(machine.look, fact) ? stopping(fact.name) : resetting(fact.name));
+  return waits(fact, "Resetting", isContainer(machine.look, fact) ? wordsOfStop(fact.name, "worker") : resetting(fact.name));
 }
 
 /** Wipes of workers that are listed again: closed when nothing can come of them any more. */
@@ -170,10 +170,6 @@ function close({ assessed: { seen }, draft }: Planning, { machine, what }: Inten
 /** Those that are down, the first of them by name. */
 function namesOf({ count, others }: Place & { readonly kind: "none" }): string {
   return `${others.join(", ")}${count > others.length ? ` and ${count - others.length} more` : ""}`;
-}
-
-function stopping(name: string): string {
-  return `${name} is being stopped; it is released when it does not answer any more: ${KEEPS_VOLUMES}.`;
 }
 
 function resetting(name: string): string {
