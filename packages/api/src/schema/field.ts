@@ -74,7 +74,11 @@ export function string(keywords: StringKeywords): Field<string, false> {
  *
  * @param keywords with a length, for servers estimate by it what the rule may cost
  */
-export function textLike(pattern: string, message: string, keywords: StringKeywords & { readonly maxLength: number }): Field<string, false> {
+export function textLike(
+  pattern: string,
+  message: string,
+  keywords: StringKeywords & { readonly maxLength: number },
+): Field<string, false> {
   const rule = { rule: `self.matches(${JSON.stringify(pattern)})`, message };
   return string({ ...keywords, rules: [rule, ...(keywords.rules ?? [])] });
 }

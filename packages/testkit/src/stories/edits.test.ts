@@ -203,9 +203,7 @@ test("an edit of a pool of its own that is refused leaves it ready", () =>
     await ready(world, demoCluster(cps));
     const { spec } = demoCluster(cps, ["10.5.0.4"]);
     const worker = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosWorker", metadata: { namespace: "default", name: "pool" } };
-    await world.client
-      .resource(kinds.worker)
-      .create({ ...worker, spec: { ...spec?.worker, controlPlaneRef: { name: "demo" } } } as object);
+    await world.client.resource(kinds.worker).create({ ...worker, spec: { ...spec?.worker, controlPlaneRef: { name: "demo" } } } as object);
     const told = (type: string): Promise<Condition | undefined> => world.condition(kinds.worker, type, "pool");
     await world.until("ready", async () => (await told("Ready"))?.status === "True", 300);
     const value = { spec: pool("10.5.0.4", "10.244.0.9") };

@@ -228,7 +228,8 @@ function readyAsItRuns(seen: Seen): ConditionInput {
   const unready = controlPlane === undefined ? undefined : unreadyPool(controlPlane, workers);
   if (unready === undefined) return conditionFor("Ready", "AllReady", "The control plane and the workers are ready.", generation);
   return (
-    readyAsBefore(unready, seen.cluster.status?.conditions, generation) ?? conditionFor("Ready", unready.reason, unready.message, generation)
+    readyAsBefore(unready, seen.cluster.status?.conditions, generation) ??
+    conditionFor("Ready", unready.reason, unready.message, generation)
   );
 }
 

@@ -236,11 +236,7 @@ function readinessOf(
 ): readonly ConditionInput[] {
   const pools = [ofControlPlane, ...ofWorkers];
   const ready = (reason: ReadyReason, message: string): ConditionInput => conditionFor("Ready", reason, message, generation);
-  const standing = [
-    ...etcdConditions(ofControlPlane, generation),
-    ...upgradesOf(pools, generation),
-    ...refusedEditsOf(pools, generation),
-  ];
+  const standing = [...etcdConditions(ofControlPlane, generation), ...upgradesOf(pools, generation), ...refusedEditsOf(pools, generation)];
   const unready = unreadyPool(ofControlPlane, [...ofWorkers, ...goingPool({ cluster, worker })]);
   if (unready !== undefined)
     return [

@@ -12,7 +12,10 @@ export function confirmedReset(seen: Observed): Verdict | undefined {
   const leaving = leaversOf(seen, facts, "worker").map(({ machine }) => poolOf(seen, machine));
   const done = seen.workers.find(
     (pool) =>
-      isConfirmed(pool) && pool.metadata.deletionTimestamp === undefined && !isCounted(pool) && !(isEmptied(pool) && leaving.includes(pool)),
+      isConfirmed(pool) &&
+      pool.metadata.deletionTimestamp === undefined &&
+      !isCounted(pool) &&
+      !(isEmptied(pool) && leaving.includes(pool)),
   );
   if (done === undefined) return undefined;
   const { name } = done.metadata;

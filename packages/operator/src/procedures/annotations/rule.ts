@@ -19,7 +19,15 @@ export const answerAnnotations: Rule = {
   name: "answerAnnotations",
   decide(assessed) {
     const { seen } = assessed;
-    return adopted(seen) ?? claimed(seen) ?? vouched(seen) ?? reprovisioned(seen) ?? undrained(seen) ?? confirmedReset(seen) ?? acceptedHazards(assessed);
+    return (
+      adopted(seen) ??
+      claimed(seen) ??
+      vouched(seen) ??
+      reprovisioned(seen) ??
+      undrained(seen) ??
+      confirmedReset(seen) ??
+      acceptedHazards(assessed)
+    );
   },
 };
 

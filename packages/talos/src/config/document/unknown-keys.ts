@@ -19,7 +19,12 @@ export function checkUnknownKeys(type: Type, node: YamlNode): void {
   });
   if (unknown === undefined || first === undefined) return;
   const detail = `unknown keys found during decoding:\n${emitYaml(unknown)}`;
-  throw new ConfigError("UNKNOWN_FIELD", detail, { path: first.path, line: first.node.line, column: first.node.column, meant: first.meant });
+  throw new ConfigError("UNKNOWN_FIELD", detail, {
+    path: first.path,
+    line: first.node.line,
+    column: first.node.column,
+    meant: first.meant,
+  });
 }
 
 type Report = (node: YamlNode, path: string, meant: string | undefined) => void;
