@@ -213,6 +213,24 @@ test("an edit of a pool of its own that is refused leaves it ready", () =>
     assert.deepEqual([(await told("Ready"))?.status, (await told("Stalled"))?.status], ["True", "True"]);
   }));
 
+test("a control plane of its own whose list became even keeps all of its machines, is ready, and says of none that it leaves", () =>
+  tell({}, async (world) => {
+    const controlPlane = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosControlPlane", metadata: demo };
+    await world.client.resource(kinds.controlPlane).create({ ...controlPlane, spec: demoCluster(cps).spec?.controlPlane } as object);
+    await world.start();
+    const told = (type: string): Promise<Condition | undefined> => world.condition(kinds.controlPlane, type);
+    await world.until("ready", async () => (await told("Ready"))?.status === "True", 300);
+    const value = { spec: pool("10.5.0.1", "10.5.0.2") };
+    await world.client.resource(kinds.controlPlane).patch(demo, { type: "merge", value });
+    await world.until("refused", async () => (await told("EditRefused"))?.reason === "SpecInvalid", 5);
+    await world.time.advance(120_000);
+    assert.deepEqual([(await told("Ready"))?.status, await told("Removing")], ["True", undefined]);
+    assert.deepEqual(
+      world.sent.filter((call) => call.startsWith("Reset")),
+      [],
+    );
+  }));
+
 test("a worker pool whose list was emptied keeps its machines until a person confirms their wipe; the word acts once", () =>
   tell({}, async (world) => {
     const word = "talos-operator.dev/confirm-reset";
