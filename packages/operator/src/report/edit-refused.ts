@@ -1,4 +1,4 @@
-import { conditionFor, findingsMessage } from "@talos-operator/api";
+import { conditionFor, findingsMessage, releaseOf } from "@talos-operator/api";
 import type { ConditionInput, Finding } from "@talos-operator/api";
 import { factsOf } from "../record/facts.ts";
 import type { Observed } from "../model/observation.ts";
@@ -6,7 +6,12 @@ import type { Observed } from "../model/observation.ts";
 /** The newest spec of a cluster that runs has something wrong in it: nothing of it is carried out, and the cluster is as ready as what runs. */
 export function isEditRefused(seen: Observed): boolean {
   const isGoing = seen.controlPlane.metadata.deletionTimestamp !== undefined;
-  return seen.problems.length > 0 && !isGoing && factsOf(seen)?.bootstrapDone !== undefined;
+  return isForAuthor(seen.problems) && !isGoing && factsOf(seen)?.bootstrapDone !== undefined;
+}
+
+/** Something is wrong, and only whoever wrote the spec can correct it: a ConfigMap that was deleted, say, is no edit. */
+export function isForAuthor(findings: readonly Finding[]): boolean {
+  return findings.length > 0 && findings.every(({ reason }) => releaseOf({ type: "Ready", reason }) === "person");
 }
 
 /** The condition `EditRefused` of a control plane. */

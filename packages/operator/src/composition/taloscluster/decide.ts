@@ -24,7 +24,7 @@ import {
 } from "../../controllers/shared/pools.ts";
 import type { StoredPool } from "../../controllers/shared/pools.ts";
 import { written } from "../../controllers/shared/written-fields.ts";
-import { blockedByEdit, refusalOf } from "../../report/edit-refused.ts";
+import { blockedByEdit, isForAuthor, refusalOf } from "../../report/edit-refused.ts";
 import type { WrittenFields } from "../../controllers/shared/written-fields.ts";
 import type { ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
@@ -116,7 +116,7 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
   if (children.controlPlane === undefined && referenced === "")
     return blocked("SpecMissing", "The cluster has no control plane. Write spec.controlPlane, or name one in spec.controlPlaneRef.");
   const [first] = problems;
-  if (first !== undefined && runs(ofCluster)) return { ...nothing, conditions: [...refusing(seen, generation), ...inert] };
+  if (isForAuthor(problems) && runs(ofCluster)) return { ...nothing, conditions: [...refusing(seen, generation), ...inert] };
   if (first !== undefined) return blocked(first.reason, findingsMessage(problems));
   for (const [wanted, existing] of [
     [children.controlPlane, seen.controlPlane],

@@ -12,7 +12,7 @@ import type {
 } from "@talos-operator/api";
 import { addressConditions } from "../../controllers/shared/address-conditions.ts";
 import { aboutMachine } from "../../report/about.ts";
-import { blockedByEdit, refusalOf } from "../../report/edit-refused.ts";
+import { blockedByEdit, isForAuthor, refusalOf } from "../../report/edit-refused.ts";
 import { toldGeneration } from "../../controllers/shared/kstatus.ts";
 import { runningFieldsOf } from "../../controllers/shared/running-fields.ts";
 import type { RunningFields } from "../../controllers/shared/running-fields.ts";
@@ -94,7 +94,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     };
   }
   const [first] = problems;
-  if (first !== undefined && runs(seen)) {
+  if (isForAuthor(problems) && runs(seen)) {
     const summary = summaryOf(asRuns(seen));
     const told = summary.conditions.filter(({ type }) => type !== "Progressing");
     const refused = [blockedByEdit(generation), refusalOf(problems, generation)];
