@@ -169,7 +169,7 @@ describe("a demo that cannot start says why and what to do", () => {
     [
       "names a version that is none",
       cluster(address(7)).replace("v1.13.9", "1.13.9"),
-      /spec\.controlPlane\.version.*should match/,
+      /spec\.controlPlane\.version.*must be a version such as v1\.13\.9/,
       /Correct the named fields/,
     ],
     ["is a bomb", bomb(), /not valid YAML/, /Mend/],

@@ -8,6 +8,33 @@ import type { JsonSchema } from "./index.ts";
 
 const folder = join(import.meta.dirname, "../../../config/crd");
 
+interface Text {
+  readonly path: string;
+  readonly schema: JsonSchema;
+  /** Of the rule that matches the text, and what it says. */
+  readonly pattern?: string;
+  readonly message?: string;
+  /** So many of them one object may have. */
+  readonly most: number;
+}
+
+/** Every text of every kind. */
+function texts(): readonly Text[] {
+  const found: Text[] = [];
+  const visit = (path: string, schema: JsonSchema, most: number): void => {
+    const rules = schema["x-kubernetes-validations"] ?? [];
+    for (const { rule, message } of rules) {
+      const [, quoted] = /^self\.matches\(("(?:[^"\\]|\\.)*")\)$/.exec(rule) ?? [];
+      if (quoted !== undefined) found.push({ path, schema, pattern: JSON.parse(quoted) as string, message, most });
+    }
+    if (schema.pattern !== undefined) found.push({ path, schema, most });
+    for (const [name, child] of Object.entries(schema.properties ?? {})) visit(`${path}.${name}`, child, most);
+    if (schema.items) visit(`${path}[]`, schema.items, most * (schema.maxItems ?? 1_000_000));
+  };
+  for (const { spec } of crds) for (const version of spec.versions) visit(spec.names.kind, version.schema.openAPIV3Schema, 1);
+  return found;
+}
+
 describe("crds", () => {
   for (const [place, definitions] of [
     [folder, crds],
@@ -39,9 +66,35 @@ describe("crds", () => {
   });
 
   it("use only patterns that read alike in RE2 and JavaScript", () => {
-    const patterns = JSON.stringify(crds).match(/"pattern":"(?:[^"\\]|\\.)*"/g) ?? [];
-    assert.ok(patterns.length > 0);
-    for (const pattern of patterns) assert.doesNotMatch(pattern, /\(\?[=!<]|\\\\[1-9pPwWsSbB]/);
+    const patterns = texts().flatMap(({ pattern, schema }) => [pattern, schema.pattern].filter((one) => one !== undefined));
+    assert.ok(patterns.length > 20);
+    for (const pattern of patterns) assert.doesNotMatch(pattern, /\(\?[=!<]|\\[1-9pPwWsSbB]/);
+  });
+
+  it("refuse what a person writes with a sentence that has an example, and with no pattern", () => {
+    const ours = texts().filter(({ path }) => /^Talos\w+\.spec\b/.test(path));
+    assert.deepEqual(
+      ours.filter(({ schema }) => schema.pattern !== undefined && schema["x-kubernetes-int-or-string"] !== true).map(({ path }) => path),
+      [],
+    );
+    const messages = new Set(ours.flatMap(({ message }) => message ?? []));
+    assert.ok(messages.size >= 10);
+    for (const message of messages) assert.match(message, /^must be [^\n]*(for example|such as|as sha256sum)[^\n]*$/);
+  });
+
+  it("have rules with patterns that cost no more than a server allows", () => {
+    // As kube-apiserver estimates it: a tenth of the bytes of the longest text, by a quarter of the pattern, by as many as there may be.
+    const costs = texts().flatMap(({ path, pattern, schema, most }) => {
+      if (pattern === undefined) return [];
+      const bytes = (schema.maxLength ?? 3 * 1024 * 1024) * 4 + 1;
+      return [{ path, kind: path.split(".")[0] ?? "", cost: Math.ceil(bytes / 10) * Math.ceil(pattern.length / 4) * most }];
+    });
+    assert.deepEqual(
+      costs.filter(({ cost }) => cost > 9_000_000),
+      [],
+    );
+    for (const [kind, all] of Map.groupBy(costs, (one) => one.kind))
+      assert.ok(all.reduce((sum, { cost }) => sum + cost, 0) < 90_000_000, kind);
   });
 
   it("keep the fields of an unbounded list free of rules that walk further lists", () => {

@@ -1,4 +1,5 @@
 import { customResourceDefinition } from "./schema/crd.ts";
+import { withDefaults } from "./schema/with-defaults.ts";
 import type { CustomResourceDefinition, KindDefinition } from "./schema/crd.ts";
 import { clusterRecordKind } from "./kinds/cluster-record.ts";
 import { talosClusterAddonKind } from "./kinds/talos-cluster-addon.ts";
@@ -35,6 +36,12 @@ export const kinds: readonly KindDefinition[] = [
 
 /** The CustomResourceDefinitions to install, one for each kind. The same that `config/crd/` holds as YAML. */
 export const crds: readonly CustomResourceDefinition[] = kinds.map(customResourceDefinition);
+
+/** An object of a manifest with the spec that an API server would store. Of a kind that is none of ours it stays as it is. */
+export function withSpecDefaults<T extends { readonly kind: string; readonly spec?: unknown }>(object: T): T {
+  const kind = kinds.find(({ resource }) => resource.kind === object.kind);
+  return kind === undefined || object.spec === undefined ? object : { ...object, spec: withDefaults(kind.spec.schema, object.spec) };
+}
 
 /** Kinds that other operators own and this one reads, or asks something of: a cluster does without each of them where it is not served. */
 export const companionKinds: readonly KindDefinition[] = [

@@ -161,6 +161,6 @@ export type { ClusterNetwork, NetworkSpec } from "./validation/networks.ts";
 export { MAX_CONTROL_PLANES, machineAddresses, validateControlPlaneSpec, validateWorkerSpec } from "./validation/pools.ts";
 export type { NamedSpec, PoolOptions } from "./validation/pools.ts";
 
-export { companionCrds, crds } from "./crds.ts";
+export { companionCrds, crds, withSpecDefaults } from "./crds.ts";
 export type { CustomResourceDefinition, CustomResourceVersion, PrinterColumn } from "./schema/crd.ts";
 export type { JsonSchema, ValidationRule } from "./schema/json-schema.ts";

@@ -25,7 +25,7 @@ export const finalizers = {
 export const annotations = {
   /** `reconcile` (default), `disable`, `dryrun` or `import`, in any letter case. Parse with {@link reconcileModeOf}. */
   reconcileMode: `${TALOS_GROUP}/reconcile-mode`,
-  /** Value: the object's name. Allows the wipe although the namespace or the CRD is going away. */
+  /** Value: the object's name. Allows the wipe although the namespace or the CRD is going away; on a TalosWorker, although it lists no machine any more. */
   confirmReset: `${OPERATOR_GROUP}/confirm-reset`,
   /** Value: a machine's UUID. Lets the machine go without proof of a wipe. */
   abandonMachine: `${OPERATOR_GROUP}/abandon-machine`,

@@ -218,8 +218,8 @@ describe("the published kinds", () => {
     });
   }
 
-  it("differs from what is published in no more than eight lines, each of them true", () => {
-    assert.ok(differences.widenings.length <= 8);
+  it("differs from what is published in no more than nine lines, each of them true", () => {
+    assert.ok(differences.widenings.length <= 9);
     assert.deepEqual(
       widenings.filter(({ used }) => used === 0).map(({ field }) => field),
       [],

@@ -5,6 +5,7 @@ import { pausedCondition } from "./controllers/shared/mode.ts";
 import { settledOr } from "./controllers/shared/settled.ts";
 import { isChangingConfig } from "./procedures/configure/config-intents.ts";
 import { describe } from "./report/describe.ts";
+import { blockedByEdit, editRefused } from "./report/edit-refused.ts";
 import { configConditions } from "./report/describe-config.ts";
 import { riskConditions } from "./report/describe-risk.ts";
 import { waitingOfEndpoint } from "./report/endpoint-reachable.ts";
@@ -163,11 +164,18 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
       ? conditionFor("Ready", "AllReady", "etcd is healthy and every control plane node is ready.", generation)
       : conditionFor("Ready", awaited.reason, withOutlook(awaited), generation);
   const said = verdict.conditions ?? [];
-  const standing = [...describe(assessed), ...configConditions(assessed), ...removalConditions(assessed), ...riskConditions(assessed)];
+  const refused = editRefused(seen);
+  const standing = [
+    ...describe(assessed),
+    ...configConditions(assessed),
+    ...removalConditions(assessed),
+    ...riskConditions(assessed),
+    ...refused,
+  ];
   const conditions: readonly ConditionInput[] = [
     ready,
     // What goes on does so whatever answers at the endpoint.
-    progressing(isBusy ? waiting : awaited, assessed, standing, tended),
+    refused.length > 0 ? blockedByEdit(generation) : progressing(isBusy ? waiting : awaited, assessed, standing, tended),
     ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
@@ -190,10 +198,11 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
 }
 
 /**
- * What the control plane waits for: never only a worker. A rule that only acts says nothing about the rest: that a Secret is renewed does not make a cluster
- * unready.
+ * What the control plane waits for: never only a worker, nor that a person corrects an edit. A rule that only acts says nothing about the rest: that a Secret is
+ * renewed does not make a cluster unready.
  */
 function ownWaiting({ waiting }: Verdict, assessed: Assessment): Waiting | undefined {
+  if (waiting?.ofEdit === true) return assessed.ownWaiting;
   return waiting === undefined || waiting === assessed.waiting || waiting.ofWorkers === true ? assessed.ownWaiting : waiting;
 }
 

@@ -50,7 +50,14 @@ export {
   noSchematic,
   schematicOfImage,
 } from "./versions/images.ts";
-export { defaultKubernetesFor, isKnownTalos, kubernetesUpgradePath, supportsKubernetes, supportsTalosUpgrade } from "./versions/matrix.ts";
+export {
+  defaultKubernetesFor,
+  isKnownTalos,
+  kubernetesRange,
+  kubernetesUpgradePath,
+  supportsKubernetes,
+  supportsTalosUpgrade,
+} from "./versions/matrix.ts";
 export { referenceTalosVersion } from "./versions/reference.ts";
 export { compareVersions, parseVersion, tryParseVersion } from "./versions/version.ts";
 

@@ -1,18 +1,32 @@
-import { boolean, list, object, oneOf, required, string } from "../schema/field.ts";
+import { boolean, list, object, oneOf, required, string, textLike } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
+import type { ValidationRule } from "../schema/json-schema.ts";
 
 /** `v1.13.9` or a pre-release such as `v1.14.0-beta.0`; no build metadata. */
-export const VERSION_PATTERN = "^v\\d+\\.\\d+\\.\\d+(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$";
+const VERSION_PATTERN = "^v\\d+\\.\\d+\\.\\d+(-[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$";
 
-/** Four groups of digits. The range of an octet is not checked here; `validateAddress` does. */
-export const IPV4_PATTERN = "^(\\d{1,3}\\.){3}\\d{1,3}$";
+/** A version of Talos or Kubernetes. @param example the version that a refusal shows */
+export function versionField(example: string, keywords: { readonly description: string; readonly default?: string }) {
+  return textLike(VERSION_PATTERN, `must be a version such as ${example}`, { ...keywords, maxLength: 128 });
+}
 
 /**
  * An IPv4 address as published, an IPv6 address, or a DNS name of two labels or more. Numbers in disguise, names of the host itself, ports, zones and paths
  * are refused here; what else is wrong with one says `validateAddress`.
  */
-export const HOST_PATTERN =
+const HOST_PATTERN =
   "^((\\d{1,3}\\.){3}\\d{1,3}|[0-9A-Fa-f]*:[0-9A-Fa-f:]*(\\d{1,3}(\\.\\d{1,3}){3})?|([0-9A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?\\.)+[A-Za-z]([0-9A-Za-z-]{0,61}[0-9A-Za-z])?)$";
+
+/** The address of a machine. */
+export const hostField = (description: string) =>
+  textLike(HOST_PATTERN, "must be an IP address or a DNS name, for example 10.0.0.11 or node1.example.com", {
+    description,
+    maxLength: 253,
+  });
+
+/** SHA-256 of a file. */
+export const digestField = (description: string) =>
+  textLike("^[0-9a-f]{64}$", "must be a SHA-256: 64 hex digits in lower case, as sha256sum prints it", { description, maxLength: 64 });
 
 /** A name in the same namespace. */
 const localReference = object(
@@ -76,7 +90,11 @@ const DURATION_PATTERN = "^([0-9]{1,6}[smhd]){1,4}$";
 
 /** A span of time. */
 export const durationField = (description: string, fallback?: string) =>
-  string({ description, pattern: DURATION_PATTERN, ...(fallback !== undefined && { default: fallback }) });
+  textLike(DURATION_PATTERN, "must be a duration, for example 90s, 1h30m or 30d", {
+    description,
+    maxLength: 28,
+    ...(fallback !== undefined && { default: fallback }),
+  });
 
 /** Where the machines come from; fixed for the life of the object. */
 export const modeField = oneOf(["container", "metal", "cloud"], {
@@ -86,6 +104,18 @@ export const modeField = oneOf(["container", "metal", "cloud"], {
 
 /** `container`, `metal` or `cloud`. */
 export type Mode = Infer<typeof modeField>;
+
+/** Machines of one origin do not become those of another. */
+export const modeStays: ValidationRule = {
+  rule: "!has(oldSelf.mode) || self.mode == oldSelf.mode",
+  message: "mode cannot change: set it back, or make another object",
+};
+
+/** As published, where a number of machines made mode container complete; with one the object is taken, and a condition says that the mode is not supported. */
+export const noContainers: ValidationRule = {
+  rule: "self.mode != 'container' || has(self.replicas) && self.replicas >= 1",
+  message: "mode container is not supported: write mode: metal, and list the machines in metalSpec.machines",
+};
 
 /** What deletion does to machines. */
 export const deletionPolicyField = oneOf(["reset", "preserve"], {
@@ -100,14 +130,22 @@ export type DeletionPolicy = Infer<typeof deletionPolicyField>;
 /** A list of IPv4 and IPv6 networks; the description names their use. */
 export function cidrList(description: string): Field<readonly string[], false> {
   return list(
-    string({
-      description: "A network such as 10.244.0.0/16 or fd00:10:244::/56; one of each family makes a dual-stack cluster.",
-      pattern: "^((\\d{1,3}\\.){3}\\d{1,3}/\\d{1,2}|[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){2,7}/\\d{1,3})$",
-      maxLength: 43,
-    }),
+    textLike(
+      "^((\\d{1,3}\\.){3}\\d{1,3}/\\d{1,2}|[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){2,7}/\\d{1,3})$",
+      "must be a network, for example 10.244.0.0/16",
+      {
+        description: "A network such as 10.244.0.0/16 or fd00:10:244::/56; one of each family makes a dual-stack cluster.",
+        maxLength: 43,
+      },
+    ),
     { description, maxItems: 4 },
   );
 }
 
-/** Pattern of a storage class name, as published. */
-export const STORAGE_CLASS_PATTERN = "^[a-zA-Z0-9][-a-zA-Z0-9_.]*[a-zA-Z0-9]$";
+/** The name of a storage class. */
+export const storageClassField = (description: string, rules: readonly ValidationRule[] = []) =>
+  textLike("^[a-zA-Z0-9][-a-zA-Z0-9_.]*[a-zA-Z0-9]$", "must be the name of a StorageClass, for example standard-rwo", {
+    description,
+    maxLength: 253,
+    rules,
+  });

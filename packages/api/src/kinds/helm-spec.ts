@@ -1,5 +1,6 @@
 import { boolean, integer, list, object, oneOf, rawObject, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
+import { digestField } from "./fields.ts";
 
 const secretReference = object(
   {
@@ -74,10 +75,7 @@ const helm = object(
       description:
         "Version of the chart, or a range as Helm reads it. A range, and an absent version, is resolved once at each edit of chart, repository or version; status.chart names what came of it. Default: the newest.",
     }),
-    digest: string({
-      description: "SHA-256 that the archive of the chart has to have, 64 hex digits. Another archive is refused.",
-      pattern: "^[0-9a-f]{64}$",
-    }),
+    digest: digestField("SHA-256 that the archive of the chart has to have, 64 hex digits. Another archive is refused."),
     valuesTemplate: string({
       description:
         "Values as YAML, in which {{ .Cluster.Name }} and other facts of the cluster stand; docs/howto/addons.md lists them. Text of the form a=b,c=d is read as Helm reads --set.",

@@ -1,4 +1,4 @@
-import { boolean, integer, list, object, oneOf, rawObject, required, string } from "../schema/field.ts";
+import { boolean, integer, list, object, oneOf, rawObject, required, string, textLike } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 
 /** Strategic merge patches, in the order they are applied. */
@@ -26,15 +26,19 @@ const meta = object(
 export interface MachineMeta extends Infer<typeof meta> {}
 
 /** A path below /dev, as Talos takes it. Steps begin with a letter or digit, so that none leads upwards. */
-export const installDiskPattern = "^/dev/[A-Za-z0-9][A-Za-z0-9._:+@=,#\\\\-]*(/[A-Za-z0-9][A-Za-z0-9._:+@=,#\\\\-]*)*$";
+const INSTALL_DISK_PATTERN = "^/dev/[A-Za-z0-9][A-Za-z0-9._:+@=,#\\\\-]*(/[A-Za-z0-9][A-Za-z0-9._:+@=,#\\\\-]*)*$";
+
+/** The disk that Talos is installed on. */
+export const installDiskField = (description: string) =>
+  textLike(INSTALL_DISK_PATTERN, "must be a path below /dev, for example /dev/sda", { description, maxLength: 512 });
 
 const diskSelector = object(
   {
-    size: string({
-      description: "Size, with >=, <=, >, < or == before it; without one it must be equal. For example >= 100GB.",
-      pattern: "^ *(>=|<=|==|>|<)? *[0-9]+([.][0-9]+)? *([kKmMgGtTpPeE]?[bB]?|[kKmMgGtTpPeE][iI][bB]?) *$",
-      maxLength: 64,
-    }),
+    size: textLike(
+      "^ *(>=|<=|==|>|<)? *[0-9]+([.][0-9]+)? *([kKmMgGtTpPeE]?[bB]?|[kKmMgGtTpPeE][iI][bB]?) *$",
+      "must be a size, for example >= 100GB",
+      { description: "Size, with >=, <=, >, < or == before it; without one it must be equal. For example >= 100GB.", maxLength: 64 },
+    ),
     type: oneOf(["ssd", "hdd", "nvme", "sd"], {
       description: "Type: nvme and sd by how the disk is connected, hdd for those that turn, ssd for all others.",
     }),
@@ -56,11 +60,9 @@ export interface DiskSelector extends Infer<typeof diskSelector> {}
 
 const machineSpec = object(
   {
-    installDisk: string({
-      description:
-        "Disk Talos is installed on, for example /dev/sda, /dev/mmcblk0 or a link such as /dev/disk/by-id/nvme-x. Default: chosen by the operator, and refused when the choice is not clear. A later change acts when the machine is installed anew.",
-      pattern: installDiskPattern,
-    }),
+    installDisk: installDiskField(
+      "Disk Talos is installed on, for example /dev/sda, /dev/mmcblk0 or a link such as /dev/disk/by-id/nvme-x. Default: chosen by the operator, and refused when the choice is not clear. A later change acts when the machine is installed anew.",
+    ),
     diskSelector,
     wipe: boolean({
       description:

@@ -1,5 +1,6 @@
-import { boolean, integer, list, object, oneOf, required, string } from "../schema/field.ts";
+import { boolean, integer, list, object, oneOf, required, string, textLike } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
+import { digestField } from "./fields.ts";
 
 const source = object(
   {
@@ -11,15 +12,11 @@ const source = object(
       },
       { description: "Objects that stand in a ConfigMap of the same namespace." },
     ),
-    url: string({
+    url: textLike("^https://[^/?#@ ]+([/?#][^ ]*)?$", "must be an https URL, for example https://example.com/manifests.yaml", {
       description: "Address with https:// of YAML of at most 4 MiB, fetched at each run. Redirects lead to https:// alone.",
       maxLength: 2_048,
-      pattern: "^https://[^/?#@ ]+([/?#][^ ]*)?$",
     }),
-    sha256: string({
-      description: "SHA-256 that what stands at url has to have, 64 hex digits. Anything else is refused.",
-      pattern: "^[0-9a-f]{64}$",
-    }),
+    sha256: digestField("SHA-256 that what stands at url has to have, 64 hex digits. Anything else is refused."),
   },
   {
     description: "Where objects are from: exactly one of inline, configMapRef and url.",

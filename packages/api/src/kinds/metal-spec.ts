@@ -1,20 +1,20 @@
 import { list, object, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
-import { HOST_PATTERN, VERSION_PATTERN, objectReferenceField } from "./fields.ts";
+import { hostField, objectReferenceField, versionField } from "./fields.ts";
 import { additionalConfigField, configPatchesField, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
 import { described } from "../schema/field.ts";
 
+/** Most machines that a pool may list: as many of a role as a ClusterRecord holds. Servers estimate by it what the rules of an entry may cost. */
+const MAX_POOL_MACHINES = 2_000;
+
 const machine = object(
   {
-    address: string({
-      description: "IP address the machine answers on, or its DNS name. Exactly one of address and machineRef.",
-      pattern: HOST_PATTERN,
-    }),
+    address: hostField("IP address the machine answers on, or its DNS name. Exactly one of address and machineRef."),
     machineRef: described(
       objectReferenceField,
       "Object that knows the address; fieldPath is the JSONPath to it. Exactly one of address and machineRef.",
     ),
-    version: string({ description: "Talos version of this machine alone. Default: spec.version.", pattern: VERSION_PATTERN }),
+    version: versionField("v1.13.9", { description: "Talos version of this machine alone. Default: spec.version." }),
     image: string({ description: "Installer image of this machine alone. Default: machineSpec.image." }),
     pxeClientSpec: pxeClientSpecField,
     configPatches: configPatchesField,
@@ -32,8 +32,10 @@ export interface Machine extends Infer<typeof machine> {}
 const metalSpec = object(
   {
     machines: list<Machine>(machine, {
-      description: "The machines. An entry added later joins, an entry removed leaves; order has no meaning.",
+      description:
+        "The machines. An entry added later joins, an entry removed leaves; order has no meaning. A TalosWorker whose list is emptied keeps its machines until the annotation talos-operator.dev/confirm-reset holds its name.",
       listType: "atomic",
+      maxItems: MAX_POOL_MACHINES,
     }),
     machineSpec: machineSpecField,
   },

@@ -5,9 +5,9 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, TALOS_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { described, object, required, string } from "../schema/field.ts";
+import { described, object, required, string, textLike } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
-import { IPV4_PATTERN, localReferenceField } from "./fields.ts";
+import { localReferenceField } from "./fields.ts";
 import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { controlPlaneSpecField } from "./talos-control-plane.ts";
 import { workerSpecField } from "./talos-worker.ts";
@@ -15,7 +15,13 @@ import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
 
 const pxeServerSpec = object(
   {
-    address: required(string({ description: "IPv4 address of the host that serves network boot.", pattern: IPV4_PATTERN })),
+    address: required(
+      // The range of an octet is not checked.
+      textLike("^(\\d{1,3}\\.){3}\\d{1,3}$", "must be an IPv4 address, for example 10.0.0.5", {
+        description: "IPv4 address of the host that serves network boot.",
+        maxLength: 15,
+      }),
+    ),
     interface: required(string({ description: "Network interface of that host on the boot network." })),
   },
   { description: "Where machines boot from over the network. Not supported yet: named by the condition FieldNotSupported." },

@@ -5,10 +5,10 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, TALOS_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { boolean, integer, object, oneOf, required, string } from "../schema/field.ts";
+import { boolean, integer, object, oneOf, required, string, textLike } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { cniField } from "./cni.ts";
-import { STORAGE_CLASS_PATTERN, cidrList, configMapKeyField, deletionPolicyField, modeField } from "./fields.ts";
+import { cidrList, configMapKeyField, deletionPolicyField, modeField, modeStays, noContainers, storageClassField } from "./fields.ts";
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
@@ -16,27 +16,34 @@ import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
 import { configContractField, machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
+/** A URL with a name, an IPv4 address or an IPv6 address in brackets, as published. */
+const ENDPOINT_PATTERN =
+  "^https?://(([a-zA-Z0-9.-]+)|(\\[(((([0-9A-Fa-f]{1,4}:){1,7}):([0-9A-Fa-f]{1,4}:){0,6}([0-9A-Fa-f]{1,4}){0,1})|((([0-9A-Fa-f]{1,4}):){7}([0-9A-Fa-f]{1,4})))\\]))(:\\d+)?$";
+
 const spec = object(
   {
     version: talosVersionField,
     mode: required(modeField),
     replicas: integer({ description: "Number of machines, for mode container only.", format: "int32" }),
     metalSpec: metalSpecField,
-    endpoint: string({
+    endpoint: textLike(ENDPOINT_PATTERN, "must be a URL, for example https://10.0.0.10:6443", {
       description:
         "URL of the Kubernetes API for clients and nodes, for example https://10.0.0.10:6443. Default: the address of the first machine. It may change: once the new one leads to this cluster, machines and kubeconfig follow.",
-      pattern:
-        "^https?://(([a-zA-Z0-9.-]+)|(\\[(((([0-9A-Fa-f]{1,4}:){1,7}):([0-9A-Fa-f]{1,4}:){0,6}([0-9A-Fa-f]{1,4}){0,1})|((([0-9A-Fa-f]{1,4}):){7}([0-9A-Fa-f]{1,4})))\\]))(:\\d+)?$",
+      maxLength: 512,
     }),
     kubeVersion: kubeVersionField(
       "Kubernetes version of the cluster. A later change is reported as UpgradePending and does not touch running nodes. Default: v1.35.0.",
     ),
-    clusterDomain: string({
-      description: "DNS domain of the cluster. May not change later. Default: cluster.local.",
-      default: "cluster.local",
-      pattern: "^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\\.)+[a-z]{2,}$",
-    }),
-    storageClassName: string({ description: "Storage class of the volumes, for mode container only.", pattern: STORAGE_CLASS_PATTERN }),
+    clusterDomain: textLike(
+      "^([a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?\\.)+[a-z]{2,}$",
+      "must be a DNS domain of two labels or more, for example cluster.local",
+      {
+        description: "DNS domain of the cluster. May not change later. Default: cluster.local.",
+        default: "cluster.local",
+        maxLength: 253,
+      },
+    ),
+    storageClassName: storageClassField("Storage class of the volumes, for mode container only."),
     podCIDR: cidrList(
       "Networks of pods. No machine may have its address inside. Cannot change once the cluster exists. Default: 10.244.0.0/16.",
     ),
@@ -55,10 +62,16 @@ const spec = object(
   {
     description: "The control plane as it should be.",
     rules: [
-      { rule: "!has(oldSelf.clusterDomain) || self.clusterDomain == oldSelf.clusterDomain", message: "ClusterDomain is immutable" },
-      { rule: "!has(oldSelf.mode) || self.mode == oldSelf.mode", message: "Mode is immutable" },
-      { rule: "self.mode != 'metal' || size(self.metalSpec.machines) > 0", message: "Machines is required when mode is 'metal'" },
-      { rule: "self.mode != 'container' || self.replicas >= 1", message: "replicas must be at least 1 when mode is 'container'" },
+      {
+        rule: "!has(oldSelf.clusterDomain) || self.clusterDomain == oldSelf.clusterDomain",
+        message: "clusterDomain cannot change: set it back, or make another cluster",
+      },
+      modeStays,
+      {
+        rule: "self.mode != 'metal' || has(self.metalSpec) && has(self.metalSpec.machines) && size(self.metalSpec.machines) > 0",
+        message: "list the control planes in metalSpec.machines: mode metal needs at least one",
+      },
+      noContainers,
     ],
   },
 );

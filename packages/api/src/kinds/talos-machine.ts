@@ -5,13 +5,13 @@ import type { Resource } from "../meta/resource.ts";
 import { API_VERSION, TALOS_GROUP } from "../groups.ts";
 import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
-import { boolean, described, list, object, oneOf, required, string } from "../schema/field.ts";
+import { boolean, described, list, object, oneOf, required, string, textLike } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { failureDescription } from "./failure-kinds.ts";
 import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
 import { readyColumn } from "./running-fields.ts";
 import { machineUpgradeColumn, machineUpgradeField, machineUpgradeToColumn } from "./upgrade-progress.ts";
-import { installDiskPattern, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
+import { installDiskField, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
 
 const spec = object(
   {
@@ -29,20 +29,17 @@ const spec = object(
     type: oneOf(["controlplane", "worker"], {
       description: "What the machine is. Must agree with the reference. Default: controlplane with controlPlaneRef, else worker.",
     }),
-    hostname: string({
-      description: "Host name of the node. Default: what patches say, else the one that Talos makes.",
-      pattern: "^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
-      maxLength: 253,
-    }),
+    hostname: textLike(
+      "^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$",
+      "must be a host name, for example node-1 or node-1.example.com",
+      { description: "Host name of the node. Default: what patches say, else the one that Talos makes.", maxLength: 253 },
+    ),
     ips: list(string({ description: "An IP address." }), {
       description:
         "IP addresses of the machine, for the names in its certificate; endpoint stays the one that is dialled and must be among them when it is an IP address.",
       maxItems: 16,
     }),
-    installDisk: string({
-      description: "Disk Talos is installed on, as machineSpec.installDisk; equal where both are set.",
-      pattern: installDiskPattern,
-    }),
+    installDisk: installDiskField("Disk Talos is installed on, as machineSpec.installDisk; equal where both are set."),
     configRef: configMapKeyField,
     deletionPolicy: described(
       deletionPolicyField,

@@ -7,7 +7,15 @@ import { ageColumn } from "../schema/crd.ts";
 import type { KindDefinition } from "../schema/crd.ts";
 import { boolean, described, integer, object, required, string } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
-import { STORAGE_CLASS_PATTERN, configMapKeyField, deletionPolicyField, localReferenceField, modeField } from "./fields.ts";
+import {
+  configMapKeyField,
+  deletionPolicyField,
+  localReferenceField,
+  modeField,
+  modeStays,
+  noContainers,
+  storageClassField,
+} from "./fields.ts";
 import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
@@ -22,11 +30,9 @@ const spec = object(
     replicas: integer({ description: "Number of machines, for mode container only. Default: 1.", format: "int32", default: 1 }),
     metalSpec: metalSpecField,
     kubeVersion: kubeVersionField("Kubernetes version. The control plane's decides; another one here is reported. Default: v1.35.0."),
-    storageClassName: string({
-      description: "Storage class of the volumes, for mode container only. May not change while set.",
-      pattern: STORAGE_CLASS_PATTERN,
-      rules: [{ rule: "self == oldSelf", message: "StorageClassName is immutable, you cannot change it after creation" }],
-    }),
+    storageClassName: storageClassField("Storage class of the volumes, for mode container only. May not change while set.", [
+      { rule: "self == oldSelf", message: "StorageClassName is immutable, you cannot change it after creation" },
+    ]),
     controlPlaneRef: described(localReferenceField, "The TalosControlPlane these machines join. Without it the pool waits."),
     configRef: configMapKeyField,
     deletionPolicy: deletionPolicyField,
@@ -35,9 +41,9 @@ const spec = object(
   {
     description: "The worker pool as it should be.",
     rules: [
-      { rule: "!has(oldSelf.mode) || self.mode == oldSelf.mode", message: "Mode is immutable" },
+      modeStays,
       { rule: "self.mode!='metal' || has(self.metalSpec)", message: "MetalSpec is required when mode 'metal'" },
-      { rule: "self.mode != 'container' || self.replicas >= 1", message: "replicas must be at least 1 when mode is 'container'" },
+      noContainers,
     ],
   },
 );

@@ -57,7 +57,7 @@ const authorReasons = {
     status: "False",
     release: "person",
     when: "The Talos version is not supported, or does not go with the Kubernetes version.",
-    next: "Choose a pair from the list in the message.",
+    next: "Choose versions as the message says.",
   },
   ModeNotSupported: { status: "False", release: "person", when: "spec.mode is not supported yet.", next: "Use mode metal." },
   FieldNotSupported: {

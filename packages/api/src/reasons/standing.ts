@@ -22,6 +22,42 @@ export const fieldNotSupported = {
   },
 } as const satisfies ConditionEntry;
 
+/** An edit of a cluster that runs, of which nothing is carried out. */
+export const editRefused = {
+  meaning:
+    "The newest spec of a cluster that runs is refused and nothing of it is carried out; the message names the field and what to do. Ready speaks of what runs.",
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane", "TalosWorker"],
+  reasons: {
+    FixedProperty: {
+      status: "True",
+      release: "person",
+      when: "The edit changes a property that a cluster keeps for its life, as its networks.",
+      next: "Set the value back to the one that the message names.",
+    },
+    SpecInvalid: {
+      status: "True",
+      release: "person",
+      when: "The spec asks for something that no cluster can be made of, as an even number of control planes.",
+      next: "Correct the field that the message names.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
+/** A release that a person asks for, and of which this release of the operator does not know that it exists. */
+export const releaseUnknown = {
+  meaning:
+    "The spec asks for a release of Talos or Kubernetes that is newer than those that this operator knows; it is used as it is asked for.",
+  kinds: ["KubernetesCluster", "TalosCluster", "TalosControlPlane"],
+  reasons: {
+    NewerThanKnown: {
+      status: "True",
+      release: "none",
+      when: "Nothing of the cluster runs that release yet. An upgrade pulls it before anything of the first machine changes, and stops there if it does not exist.",
+      next: "Check that the release exists, or correct the number.",
+    },
+  },
+} as const satisfies ConditionEntry;
+
 /** Where the Kubernetes API is reached, when nobody said where. */
 export const endpointChosen = {
   meaning: "spec.endpoint is not set, and the operator took an address for it; the message names it and what depends on it.",
@@ -321,7 +357,7 @@ export const removing = {
     ConfirmationRequired: {
       status: "True",
       release: "person",
-      when: "Nothing is wiped without a person's approval: the namespace or a CRD is going away, the pool is gone or unsound, or deletionPolicy is preserve.",
+      when: "Nothing is wiped without a person's approval: the namespace or a CRD is going away, the pool is gone, unsound or lists no machine any more, or deletionPolicy is preserve.",
       next: "See the message.",
     },
   },

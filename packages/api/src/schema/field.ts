@@ -69,6 +69,20 @@ export function string(keywords: StringKeywords): Field<string, false> {
   return optional({ type: "string", ...wire(keywords) });
 }
 
+/**
+ * A string of a language that nobody reads in a regular expression: what is refused hears `message`, with an example in it.
+ *
+ * @param keywords with a length, for servers estimate by it what the rule may cost
+ */
+export function textLike(
+  pattern: string,
+  message: string,
+  keywords: StringKeywords & { readonly maxLength: number },
+): Field<string, false> {
+  const rule = { rule: `self.matches(${JSON.stringify(pattern)})`, message };
+  return string({ ...keywords, rules: [rule, ...(keywords.rules ?? [])] });
+}
+
 /** One of a closed set of strings. The static type is the union of `values`. */
 export function oneOf<const V extends readonly [string, ...string[]]>(values: V, keywords: Common): Field<V[number], false> {
   return optional({ type: "string", ...wire(keywords), enum: values });

@@ -197,7 +197,7 @@ describe("backup inspect of an object", () => {
       [["teb/nobody"], /no TalosEtcdBackup nobody in namespace default/, /kubectl get talosetcdbackups -A/],
       [["teb/stored", "-n", "other"], /in namespace other/, /-n names the namespace/],
       [["teb/waiting"], /waiting is not stored yet/, /kubectl wait .*talosetcdbackup\/waiting -n default/],
-      [["teb/in-a-bucket"], /Secret store is not there/, /make the Secret.*s3:\/\/backups\/KEY --endpoint http:\/\/127\.0\.0\.1:9/],
+      [["teb/in-a-bucket"], /Secret default\/store not found/, /make the Secret.*s3:\/\/backups\/KEY --endpoint http:\/\/127\.0\.0\.1:9/],
       [
         ["teb/in-a-bucket", "--kubeconfig", kubeconfig],
         /Secret store in namespace default is forbidden/,

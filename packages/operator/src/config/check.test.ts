@@ -62,7 +62,17 @@ describe("what Talos would refuse is told before a machine sees it", () => {
     {
       name: "a patch with a field that Talos does not know",
       spec: { configPatches: [fine, { machine: { sysctl: {} } }, fine] },
-      begins: /^configPatches\[1\]: UNKNOWN_FIELD/,
+      begins: /^configPatches\[1\]: unknown field machine\.sysctl \(did you mean sysctls\?\)$/,
+    },
+    {
+      name: "a field of the kubelet that is nearly one",
+      spec: { configPatches: [{ machine: { kubelet: { extraArg: {} } } }] },
+      begins: /^configPatches\[0\]: unknown field machine\.kubelet\.extraArg \(did you mean extraArgs\?\)$/,
+    },
+    {
+      name: "a field that is like none",
+      spec: { configPatches: [{ machine: { nonsense: 1 } }] },
+      begins: /^configPatches\[0\]: unknown field machine\.nonsense\. Check its spelling and indentation$/,
     },
     { name: "a patch without content", spec: { configPatches: [fine, {}] }, begins: /^configPatches\[1\]: an entry is empty/ },
     {
@@ -93,8 +103,32 @@ describe("what Talos would refuse is told before a machine sees it", () => {
     {
       name: "a value of another type",
       patch: { machine: { sysctls: "x" } },
-      words:
-        "configPatches[0]: WRONG_TYPE: machine.sysctls: cannot construct !!str `x` into map[string]string. Give a value of the named type",
+      words: "configPatches[0]: machine.sysctls must be a map (key: value), not text",
+    },
+    {
+      name: "a list in place of a map",
+      patch: { machine: { sysctls: [{ "vm.swappiness": "1" }] } },
+      words: "configPatches[0]: machine.sysctls must be a map (key: value), not a list",
+    },
+    {
+      name: "text in place of a list",
+      patch: { machine: { certSANs: "a" } },
+      words: "configPatches[0]: machine.certSANs must be a list, not text",
+    },
+    {
+      name: "a map in place of text",
+      patch: { machine: { install: { image: { a: "b" } } } },
+      words: "configPatches[0]: machine.install.image must be text, not a map",
+    },
+    {
+      name: "a list in place of fields",
+      patch: { machine: { kubelet: ["a"] } },
+      words: "configPatches[0]: machine.kubelet must not be a list",
+    },
+    {
+      name: "text in place of a switch",
+      patch: { machine: { kubelet: { disableManifestsDirectory: "perhaps" } } },
+      words: "configPatches[0]: machine.kubelet.disableManifestsDirectory must be true or false, not text",
     },
     {
       name: "a kind that Talos does not have",

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { compareContracts, contractFor, describeMachineConfig, isConfigError, validateMachineConfig } from "@talos-operator/talos";
 import type { ConfigError } from "@talos-operator/talos";
 import { adviceFor } from "./advice.ts";
+import { wrongTypeWords } from "./wrong-type-words.ts";
 import { etcdArgumentTrouble } from "./etcd-arguments.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { contractOf, renderMachineConfig } from "./render.ts";
@@ -183,6 +184,10 @@ function placedOnce({ message, path = "" }: ConfigError): string {
 function wordsFor(error: ConfigError): string {
   // The generated config is there, so what lacks its document is an entry without content; null at the top is dropped by the API.
   if (error.code === "MISSING_DOCUMENT") return "an entry is empty. Remove it, or write what it should change";
-  if (error.code !== "UNKNOWN_FIELD") return placedOnce(error);
-  return `${error.code}: unknown field ${error.path ?? ""} in document ${error.document ?? "v1alpha1"}. Check its spelling and indentation`;
+  if (error.code !== "UNKNOWN_FIELD") return wrongTypeWords(error) ?? placedOnce(error);
+  const document = error.document === undefined || error.document === MAIN_DOCUMENT ? "" : ` in document ${error.document}`;
+  const words = `unknown field ${error.path ?? ""}${document}`;
+  return error.meant === undefined ? `${words}. Check its spelling and indentation` : `${words} (did you mean ${error.meant}?)`;
 }
+
+const MAIN_DOCUMENT = "/v1alpha1/";

@@ -9,6 +9,7 @@ import {
   talosControlPlaneResource,
   talosMachineResource,
   talosWorkerResource,
+  withSpecDefaults,
 } from "@talos-operator/api";
 import type {
   ClusterRecord,
@@ -77,8 +78,11 @@ export interface WhatIfPorts {
 /**
  * The plan of an edit that nobody made: reads what is stored, puts the edited objects in its place, and plays the rules forward. No machine is asked: what is
  * known of machines is what the operator last reported of them.
+ *
+ * @param written as a person wrote them: what the API server fills in is filled in
  */
-export async function whatIf(edited: readonly EditedObject[], ports: WhatIfPorts): Promise<readonly WhatIf[]> {
+export async function whatIf(written: readonly EditedObject[], ports: WhatIfPorts): Promise<readonly WhatIf[]> {
+  const edited = written.map(withSpecDefaults);
   const clusters = new Map<string, { readonly namespace: string; readonly name: string }>();
   for (const object of edited) {
     const namespace = object.metadata.namespace ?? "default";

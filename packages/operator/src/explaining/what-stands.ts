@@ -17,6 +17,7 @@ const STANDING: readonly string[] = [
   "Imported",
   "SecretsLost",
   "AdoptionRequired",
+  "EditRefused",
   "DeletionHeld",
   "AccessNotRenewed",
   "Deleting",
@@ -29,7 +30,13 @@ const STANDING: readonly string[] = [
 const WAITED_WHEN_FALSE: ReadonlySet<string> = new Set(["Imported", "ConfigUpToDate"]);
 
 /** What nobody waits for, and people want to know: the object stays as it is until somebody changes something. */
-const NOTES: ReadonlySet<string> = new Set(["UpgradePending", "FieldNotSupported", "ConfigDrift", "KubeletCertificatesPending"]);
+const NOTES: ReadonlySet<string> = new Set([
+  "UpgradePending",
+  "ReleaseUnknown",
+  "FieldNotSupported",
+  "ConfigDrift",
+  "KubeletCertificatesPending",
+]);
 
 /** Reasons of conditions that are fine: a configuration would be written otherwise than it is, or a machine installed otherwise. */
 const WORTH_KNOWING: ReadonlySet<string> = new Set(["RenderedOtherwise", "InstalledOtherwise"]);

@@ -1,5 +1,6 @@
 import { findingsMessage } from "@talos-operator/api";
 import { keepAccess } from "../procedures/access/rule.ts";
+import { isEditRefused } from "../report/edit-refused.ts";
 import { keepKeys } from "./keep-keys.ts";
 import { tendNodes } from "../procedures/nodes/rule.ts";
 import type { Action } from "../model/effect.ts";
@@ -12,9 +13,9 @@ export const refuseUnsafeSpec: Rule = {
   decide(assessed) {
     const { seen } = assessed;
     const [first] = seen.problems;
-    return first === undefined
-      ? undefined
-      : { actions: whatGoesOn(assessed), waiting: { reason: first.reason, message: findingsMessage(seen.problems) } };
+    if (first === undefined) return undefined;
+    const ofEdit = isEditRefused(seen) ? ({ ofEdit: true } as const) : {};
+    return { actions: whatGoesOn(assessed), waiting: { reason: first.reason, message: findingsMessage(seen.problems), ...ofEdit } };
   },
 };
 

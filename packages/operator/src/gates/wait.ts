@@ -1,6 +1,6 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
-import { removalsOf } from "../report/describe-removal.ts";
+import { removalsOf, removalWords } from "../report/describe-removal.ts";
 import { nodesState } from "../report/describe.ts";
 import { isOnlyJoining, isOnlyPassing } from "../assess/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../assess/machine-state.ts";
@@ -126,7 +126,7 @@ function ofRole({ machines }: Observed, role: MachineRole): readonly SeenMachine
 /** The spec is not met while machines leave. Those that only wait for a person, and no longer concern the cluster, do not count. */
 function leavingOf(assessed: Assessment, wanted: MachineRole): Waiting | undefined {
   const leaving = removalsOf(assessed).filter(({ reason, role }) => reason !== "MachineUnreachable" && role === wanted);
-  return leaving.length === 0 ? undefined : { reason: "Removing", message: leaving.map(({ message }) => message).join(" ") };
+  return leaving.length === 0 ? undefined : { reason: "Removing", message: removalWords(leaving) };
 }
 
 /** What is waited for while etcd is well. */

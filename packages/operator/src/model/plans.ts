@@ -160,6 +160,8 @@ export interface Waiting {
   readonly saysRemedy?: true;
   /** Only workers are waited for: the control plane is as asked for, and the pools say the rest. */
   readonly ofWorkers?: true;
+  /** An edit of a cluster that runs is refused: nothing of it is carried out, and what runs is as ready as it was. */
+  readonly ofEdit?: true;
 }
 
 /** What one rule says: what to do now, and what is waited for. */

@@ -139,7 +139,6 @@ export async function observe(cached: Cached, session: ClusterSession, ports: Ob
       ...(nameless.some(({ role }) => role === "controlplane") ? sharedNameProblems(controlPlane, shared) : []),
       ...writtenProblems,
       ...endpointProblems(cached.endpointElsewhere, record),
-      ...fixedPropertyProblems(controlPlane, facts, baseOf(configs.get(`TalosControlPlane/${key.name}`))),
       ...(isFounded
         ? []
         : pools.flatMap(({ worker, problems }) =>
@@ -255,6 +254,7 @@ function problemsOfPools(
   return {
     ownProblems: [
       ...controlPlaneProblems(controlPlane, placesElsewhere(cached), hosts, configOf(controlPlane), contractOf(controlPlane)),
+      ...fixedPropertyProblems(controlPlane, facts, baseOf(configOf(controlPlane))),
       ...sharedNodeNameProblems(controlPlane, nodeNames, holds),
     ],
     shared,

@@ -1,5 +1,6 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, RemovalStatus } from "@talos-operator/api";
+import { isEditRefused } from "./edit-refused.ts";
 import type { Removal } from "../model/plans.ts";
 import type { Assessment } from "../model/assessment.ts";
 
@@ -12,8 +13,13 @@ export function removalConditions(assessed: Assessment): readonly ConditionInput
   const message =
     assessed.keys !== "sound"
       ? `Left the list, and stay as they are until the cluster's keys are back: ${removals.map(({ machine }) => machine).join(", ")}. See the condition ${assessed.keys === "lost" ? "SecretsLost" : "Ready"}.`
-      : removals.map((removal) => removal.message).join(" ");
+      : removalWords(removals);
   return [conditionFor("Removing", first.reason, message, seen.controlPlane.metadata.generation)];
+}
+
+/** What is said of machines that leave, once where it is said of several. */
+export function removalWords(removals: readonly Removal[]): string {
+  return [...new Set(removals.map(({ message }) => message))].join(" ");
 }
 
 /** The same as data, for the status; `undefined` = nobody leaves. */
@@ -23,7 +29,8 @@ export function removalRows(removals: readonly Removal[]): readonly RemovalStatu
 
 /** What is said of machines that no spec lists any more; those that only a person can help come last. */
 export function removalsOf(assessed: Assessment): readonly Removal[] {
-  if (assessed.seen.controlPlane.metadata.deletionTimestamp !== undefined) return [];
+  // A spec of which nothing is carried out takes no machine away.
+  if (assessed.seen.controlPlane.metadata.deletionTimestamp !== undefined || isEditRefused(assessed.seen)) return [];
   const isLeft = (removal: Removal): number => Number(removal.reason === "MachineUnreachable");
   return (assessed.leaving?.removals ?? []).toSorted((a, b) => isLeft(a) - isLeft(b));
 }

@@ -20,6 +20,7 @@ import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
 import { endpointMove } from "./endpoint-move.ts";
 import { endpointReachable } from "./endpoint-reachable.ts";
+import { unknownReleases } from "./unknown-releases.ts";
 import { importWaits } from "./import-waits.ts";
 import { nodesUnique } from "./nodes-unique.ts";
 import { kubeletCertificates } from "./kubelet-certificates.ts";
@@ -128,6 +129,7 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
     ...endpointChosen(seen),
     ...endpointReachable(seen),
     ...endpointMove(seen),
+    ...unknownReleases(seen),
     ...addressConditions(
       seen.machines.map(({ declared }) => declared),
       generation,

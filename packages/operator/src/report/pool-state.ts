@@ -3,7 +3,7 @@ import type { ConditionInput, RemovalStatus, UpgradeStatus } from "@talos-operat
 import { configIntents } from "../procedures/configure/config-intents.ts";
 import { factsOf } from "../record/facts.ts";
 import { configConditionsOf } from "./describe-config.ts";
-import { removalRows, removalsOf } from "./describe-removal.ts";
+import { removalRows, removalsOf, removalWords } from "./describe-removal.ts";
 import { machinesInChange } from "./open-effects.ts";
 import { poolContract } from "../spec/pool-contract.ts";
 import { upgradeStatusOf } from "./upgrade-progress.ts";
@@ -66,7 +66,7 @@ export function poolStates(assessed: Assessment, toChange: ReadonlySet<MachineNa
 
 function removing(removals: readonly Removal[], generation: number | undefined): readonly ConditionInput[] {
   const [first] = removals;
-  return first === undefined ? [] : [conditionFor("Removing", first.reason, removals.map(({ message }) => message).join(" "), generation)];
+  return first === undefined ? [] : [conditionFor("Removing", first.reason, removalWords(removals), generation)];
 }
 
 function isOf({ declared: { owner } }: SeenMachine, pool: string): boolean {

@@ -17,6 +17,7 @@ const MAY: Readonly<Record<string, string>> = {
   "report/about.ts": "the words that it makes a sentence of",
   "composition/kubernetescluster/undeclared.ts": "the API server, which has no other word for it",
   "config/advice.ts": "the library of Talos configs, and Talos, which have no other word for it",
+  "config/wrong-type-words.ts": "the library of Talos configs, which says in words what type a field has",
   "config/check.ts": "the library of Talos configs, which says in words where something is wrong",
   "procedures/upgrade/pull-words.ts": "the machine, which has no other word for why it has no image",
   "workload/evict.ts": "the API server, which has no other word for it",

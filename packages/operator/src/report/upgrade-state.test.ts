@@ -71,7 +71,7 @@ test("IN40: why no way leads there", () => {
   );
   assert.match(
     told(cluster({ version: "v1.12.4", kubeVersion: "v1.33.6" }, { pool: "v1.13.2" })),
-    /No way leads there: a worker of Talos v1\.13\.2 \(demo-workers-10\.0\.1\.1\) is above a control plane of v1\.12\.4\./,
+    /\. Workers \(demo-workers-10\.0\.1\.1\) cannot run a newer Talos \(v1\.13\.2\) than the control plane \(v1\.12\.4\): upgrade the control plane first\./,
   );
 });
 

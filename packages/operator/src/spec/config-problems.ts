@@ -55,13 +55,15 @@ export function configProblems(
 /** At the entry that a person wrote, where the trouble is in one: those of the pool come before those of the machine. */
 function troubled(check: Extract<ConfigCheck, { readonly kind: "trouble" }>, field: string, pool: MachineSpec | undefined): Finding {
   const { entry, words, advice } = check;
-  const finding = { message: `no machine config can be made: ${entry?.words ?? words}`, reason: "InvalidConfig" } as const;
-  if (entry === undefined)
-    return { ...finding, field, remedy: advice ?? "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain" };
+  const reason = "InvalidConfig";
+  if (entry === undefined) {
+    const remedy = advice ?? "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain";
+    return { field, message: `no machine config can be made: ${words}`, remedy, reason };
+  }
   const shared = pool?.[entry.list]?.length ?? 0;
   const place =
     entry.index < shared ? `spec.metalSpec.machineSpec.${entry.list}[${entry.index}]` : `${field}.${entry.list}[${entry.index - shared}]`;
-  return { ...finding, field: place, remedy: advice ?? "Correct this entry" };
+  return { field: place, message: entry.words, remedy: advice ?? "Correct this entry", reason };
 }
 
 /** What rendering the config of one machine finds out. */

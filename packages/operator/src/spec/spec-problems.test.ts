@@ -41,14 +41,14 @@ describe("a patch of which no config can be made", () => {
     const fine = { machine: { sysctls: { "vm.swappiness": "1" } } };
     const [first, ...others] = messages({ metalSpec: { machines, machineSpec: { configPatches: [fine, path] } } });
     assert.deepEqual(others, []);
-    assert.match(first ?? "", /^spec\.metalSpec\.machineSpec\.configPatches\[1\]: no machine config can be made: (?!configPatches)/);
+    assert.match(first ?? "", /^spec\.metalSpec\.machineSpec\.configPatches\[1\]: (?!configPatches)/);
     assert.doesNotMatch(first ?? "", /alike/);
   });
   it("is told with the machines that it concerns where each of them has it", () => {
     const each = machines.map((machine) => ({ ...machine, configPatches: [path] }));
     const [first, ...others] = messages({ metalSpec: { machines: each, machineSpec: {} } });
     assert.deepEqual(others, []);
-    assert.match(first ?? "", /^spec\.metalSpec\.machines\[0\]\.configPatches\[0\]: no machine config can be made: /);
+    assert.match(first ?? "", /^spec\.metalSpec\.machines\[0\]\.configPatches\[0\]: /);
     assert.match(first ?? "", / \(alike: spec\.metalSpec\.machines\[1\]\.configPatches\[0\], \S+, \S+ and 1 more\)$/);
   });
   it("is told with its machine where one machine has it", () => {
@@ -56,7 +56,7 @@ describe("a patch of which no config can be made", () => {
       metalSpec: { machines: machines.with(2, { ...machines[2]!, configPatches: [path] } as (typeof machines)[number]), machineSpec: {} },
     });
     assert.deepEqual(others, []);
-    assert.match(first ?? "", /^spec\.metalSpec\.machines\[2\]\.configPatches\[0\]: no machine config can be made: /);
+    assert.match(first ?? "", /^spec\.metalSpec\.machines\[2\]\.configPatches\[0\]: /);
     assert.doesNotMatch(first ?? "", /alike/);
   });
 });

@@ -1,6 +1,6 @@
 import { quote, validateControlPlaneSpec, validateWorkerSpec } from "@talos-operator/api";
 import type { Finding, MachineAddress, TalosControlPlane, TalosControlPlaneSpec, TalosWorker, TalosWorkerSpec } from "@talos-operator/api";
-import { supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
+import { kubernetesRange, supportsKubernetes, tryParseVersion } from "@talos-operator/talos";
 import { metaProblems } from "../config/meta-network.ts";
 import { isSupportedTalos, SUPPORTED_TALOS } from "../config/supported-versions.ts";
 import type { ResolvedConfig } from "../references/config-references.ts";
@@ -181,7 +181,7 @@ function versionProblems(talos: string, kubernetes: string, prefix: string): rea
       ),
     ];
   const verdict = supportsKubernetes(talos, kubernetes);
-  return verdict.ok
-    ? []
-    : [unsupported("spec.kubeVersion", verdict.reason, "Choose a Kubernetes version that this Talos release supports")];
+  if (verdict.ok) return [];
+  const { oldest = "", newest = "" } = kubernetesRange(talos) ?? {};
+  return [unsupported("spec.kubeVersion", verdict.reason, `Choose a Kubernetes version from ${oldest} to ${newest}`)];
 }

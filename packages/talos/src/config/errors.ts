@@ -34,6 +34,8 @@ export interface ConfigPosition {
   readonly path?: string | undefined;
   readonly line?: number | undefined;
   readonly column?: number | undefined;
+  /** Of a field that does not exist: the name of one that does, and that may be meant. */
+  readonly meant?: string | undefined;
 }
 
 /**
@@ -51,17 +53,20 @@ export class ConfigError extends Error implements ConfigPosition {
   readonly path: string | undefined;
   readonly line: number | undefined;
   readonly column: number | undefined;
+  readonly meant: string | undefined;
   /** A config that was refused stays refused. */
   readonly retry = "never";
 
   constructor(code: ConfigErrorCode, detail: string, position: ConfigPosition = {}, options?: ErrorOptions) {
-    super(`${code}: ${withoutValues(code, detail)}${placeOf(position)}. ${remedies[code]}`, options);
+    const meant = position.meant === undefined ? "" : `Did you mean ${position.meant}? `;
+    super(`${code}: ${withoutValues(code, detail)}${placeOf(position)}. ${meant}${remedies[code]}`, options);
     this.code = code;
     this.#detail = detail;
     this.document = position.document;
     this.path = position.path;
     this.line = position.line;
     this.column = position.column;
+    this.meant = position.meant;
   }
 
   /** The machinery's text, which may quote the input. A getter of the class, so that no inspection of the error comes across it. */
@@ -79,6 +84,7 @@ export class ConfigError extends Error implements ConfigPosition {
         path: this.path ?? position.path,
         line: this.line ?? position.line,
         column: this.column ?? position.column,
+        meant: this.meant ?? position.meant,
       },
       { cause: this },
     );

@@ -18,7 +18,7 @@ export function sayPlan(plan: UpgradePlan, only?: ReadonlySet<string>): string {
     case "hops":
       return sayHops(only === undefined ? plan.hops : hopsOf(plan.hops, only));
     case "none":
-      return `no way leads there: ${plan.refusals.map(sayRefusal).join("; ")}`;
+      return `${plan.refusals.every(({ kind }) => kind === "WorkerAboveControlPlane") ? "" : "no way leads there: "}${plan.refusals.map(sayRefusal).join("; ")}`;
   }
 }
 
@@ -95,7 +95,7 @@ function sayRefusal(refusal: Refusal): string {
     case "OutOfRange":
       return `Talos ${refusal.talos}${of(refusal.machines)} runs Kubernetes ${refusal.oldest} to ${refusal.newest}, and not ${refusal.kubernetes}${refusal.hop === "talos" ? ", which runs" : ""}`;
     case "WorkerAboveControlPlane":
-      return `a worker of Talos ${refusal.worker}${of(refusal.machines)} is above a control plane of ${refusal.controlPlane}`;
+      return `workers${of(refusal.machines)} cannot run a newer Talos (${refusal.worker}) than the control plane (${refusal.controlPlane}): upgrade the control plane first`;
   }
 }
 

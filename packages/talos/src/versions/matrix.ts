@@ -66,6 +66,17 @@ export function supportsKubernetes(talosVersion: string, kubernetesVersion: stri
 }
 
 /**
+ * Oldest and newest Kubernetes minors that a Talos runs, as `v1.31` and `v1.36`; `undefined` for a Talos minor that is not known.
+ *
+ * @throws ConfigError `INVALID_VERSION`
+ */
+export function kubernetesRange(talosVersion: string): { readonly oldest: string; readonly newest: string } | undefined {
+  const { major, minor } = parseShortVersion(talosVersion);
+  const [oldest, newest] = (major === 1 ? talosMinors.get(minor)?.kubernetes : undefined) ?? [];
+  return oldest === undefined || newest === undefined ? undefined : { oldest: `v1.${oldest}`, newest: `v1.${newest}` };
+}
+
+/**
  * Whether a machine that runs `from` may install `to`: the check that the installer makes, in both directions.
  *
  * @param minors default: those that this release knows

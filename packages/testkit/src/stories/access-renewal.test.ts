@@ -94,14 +94,14 @@ test("access is renewed and written anew also while the spec cannot be", () =>
     const first = { talos: await talosconfig(world), kube: await kubeconfig(world) };
     const patch = { type: "merge", value: { spec: { version: "v0.9.0" } } } as const;
     await world.client.resource(kinds.controlPlane).patch({ namespace: "default", name: "demo" }, patch);
-    await world.until("said", async () => (await world.condition(kinds.controlPlane, "Ready"))?.reason === "VersionUnsupported");
+    await world.until("said", async () => (await world.condition(kinds.controlPlane, "EditRefused"))?.reason === "SpecInvalid");
     const sent = world.sent.length;
     await days(world, 340);
     assert.notEqual(await talosconfig(world), first.talos);
     assert.notEqual(await kubeconfig(world), first.kube);
     await world.client.resource(kinds.secret).delete({ namespace: "default", name: "demo-kubeconfig" });
     await world.until("made again", async () => (await kubeconfig(world)) !== "");
-    assert.equal((await world.condition(kinds.controlPlane, "Ready"))?.reason, "VersionUnsupported");
+    assert.equal((await world.condition(kinds.controlPlane, "EditRefused"))?.reason, "SpecInvalid");
     assert.deepEqual(world.sent.slice(sent), []);
   }));
 

@@ -98,7 +98,10 @@ describe("a backup with deletionPolicy delete whose namespace goes", () => {
       const [event] = await toldOf(world);
       assert.deepEqual(
         [event?.reason, event?.note],
-        ["BackupRetained", `TalosEtcdBackup team-b/tb1: ${filename} stays in the store: Secret store is not there.`],
+        [
+          "BackupRetained",
+          `TalosEtcdBackup team-b/tb1: ${filename} stays in the store: Secret team-b/store not found (spec.backupStorage.s3.accessKeyID, secretAccessKey).`,
+        ],
       );
     });
   });

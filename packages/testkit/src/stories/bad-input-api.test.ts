@@ -53,6 +53,32 @@ const refused: readonly (readonly [id: string, what: string, object: () => Json,
   ["IN20", "a Cyrillic letter in a label", () => controlPlane({}, { labels: { cluster: "cl\u0430ster" } }), "metadata.labels"],
 ];
 
+/** Slips of a person, with the whole sentence that each is answered with. */
+const slips: readonly (readonly [what: string, spec: Json, says: string])[] = [
+  ["an endpoint without a scheme", { endpoint: "10.0.0.1:6443" }, "must be a URL, for example https://10.0.0.10:6443"],
+  ["an endpoint with one slash", { endpoint: "https:/10.0.0.1:6443" }, "must be a URL, for example https://10.0.0.10:6443"],
+  ["a version without v", { version: "1.13.9" }, "must be a version such as v1.13.9"],
+  ["a Kubernetes version without a patch", { kubeVersion: "v1.36" }, "must be a version such as v1.36.3"],
+  [
+    "an address with a digit too many",
+    { metalSpec: { machines: [{ address: "127.0.0.1500" }] } },
+    "must be an IP address or a DNS name, for example 10.0.0.11 or node1.example.com",
+  ],
+  ["a network without a length", { podCIDR: ["10.244.0.0"] }, "must be a network, for example 10.244.0.0/16"],
+  [
+    "a disk without its path",
+    { metalSpec: { machines: [{ address: "10.0.0.1" }], machineSpec: { installDisk: "sda" } } },
+    "must be a path below /dev, for example /dev/sda",
+  ],
+  ["a domain of one label", { clusterDomain: "cluster" }, "must be a DNS domain of two labels or more, for example cluster.local"],
+  [
+    "mode container",
+    { mode: "container", replicas: undefined },
+    "mode container is not supported: write mode: metal, and list the machines in metalSpec.machines",
+  ],
+  ["no machine", { metalSpec: undefined }, "list the control planes in metalSpec.machines: mode metal needs at least one"],
+];
+
 /** Changes that a transition rule refuses. */
 const immutable: readonly (readonly [what: string, patch: Json])[] = [
   ["clusterDomain", { clusterDomain: "other.local" }],
@@ -90,6 +116,18 @@ describe("bad input that the API answers by itself", () => {
       );
     });
   }
+
+  for (const [what, spec, says] of slips)
+    it(`answers ${what} with what to write`, async () => {
+      const { status, body } = await create(controlPlane(spec));
+      assert.equal(status, 422);
+      const { details } = body as { details: { causes: readonly { message: string }[] } };
+      assert.ok(
+        details.causes.some(({ message }) => message.endsWith(says)),
+        JSON.stringify(details),
+      );
+      assert.doesNotMatch(JSON.stringify(body), /no such key|\{1,3\}/);
+    });
 
   for (const name of ["..", "%2e%2e", "a%2fb", "..%2f..%2fsecrets", "a%00b"]) {
     it(`IN1: refuses the path of ${name}`, async () => {

@@ -115,7 +115,12 @@ describe("bad input of backups", () => {
     ["recipients that are no age keys", spec({}, { encryption: { recipients: ["ssh-ed25519 AAAA"] } }), "SpecRefused", /recipients\[0\]/],
     ["an identity as recipient", spec({}, { encryption: { recipients: ["AGE-SECRET-KEY-1QQQ"] } }), "SpecRefused", /make another key pair/],
     ["a folder above the one of backups", { ...spec(), backupStorage: { directory: { path: "../x" } } }, "SpecRefused", /directory\.path/],
-    ["a secret of another namespace", spec({ accessKeyID: key("id", "of-another-namespace") }), "KeysNotReadable", /is not there/],
+    [
+      "a secret of another namespace",
+      spec({ accessKeyID: key("id", "of-another-namespace") }),
+      "KeysNotReadable",
+      /not found \(spec\.backupStorage\.s3\.accessKeyID\)/,
+    ],
     ["a secret of another type", spec({ accessKeyID: key("id", "of-another-type") }), "KeysNotReadable", /of another use/],
     ["a secret without the key", spec({ accessKeyID: key("none") }), "KeysNotReadable", /no text under none/],
     ["a cluster that is not there", { ...spec(), clusterRef: { name: "absent" } }, "ControlPlaneNotFound", /absent/],

@@ -97,7 +97,7 @@ const refusals: readonly Refusal[] = [
     name: "no control plane",
     cluster: demoCluster([]),
     reason: "Invalid",
-    says: /spec\.controlPlane.*Machines is required/,
+    says: /spec\.controlPlane.*list the control planes in metalSpec\.machines/,
   },
   // Valid in form, so the schema lets them pass: published manifests are taken as they are, and loopback may be opened by a flag.
   ...(

@@ -198,6 +198,8 @@ test("what a removed container keeps is said while it stops, and in the decision
     await ready(world, at(1), at(2));
     const heard = new Set<string>();
     await list(world, "worker", []);
+    await world.until("asked", async () => (await world.condition(kinds.worker, "Removing"))?.reason === "ConfirmationRequired");
+    await world.annotate(kinds.worker, "talos-operator.dev/confirm-reset", "demo");
     await world.until("gone", async () => {
       const removing =
         (await world.condition(kinds.controlPlane, "Removing")) ?? (await world.condition(kinds.worker, "Removing", "demo-workers"));

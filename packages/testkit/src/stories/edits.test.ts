@@ -127,36 +127,136 @@ describe("an edit of a cluster that runs", () => {
     }));
 
   for (const { what, over, reason, says } of [
-    { what: "even control planes", over: pool("10.5.0.1", "10.5.0.2"), reason: "UnsupportedReplicas", says: /List 1 or 3/ },
+    { what: "even control planes", over: pool("10.5.0.1", "10.5.0.2"), reason: "SpecInvalid", says: /List 1 or 3/ },
+    { what: "one control plane more", over: pool(...cps, "10.5.0.5"), reason: "SpecInvalid", says: /List 3 or 5/ },
     {
       what: "an address of the pod network",
       over: pool(...cps, "10.5.0.5", "10.244.0.9"),
-      reason: "AddressInClusterRange",
-      says: /machines\[4\]\.address/,
+      reason: "SpecInvalid",
+      says: /spec\.controlPlane\.metalSpec\.machines\[4\]\.address/,
     },
-    { what: "other pod networks", over: { podCIDR: ["10.77.0.0/16"] }, reason: "ClusterMismatch", says: /podCIDR/ },
-    { what: "an unsupported version", over: { version: "v1.99.0" }, reason: "VersionUnsupported", says: /v1\.99\.0/ },
+    {
+      what: "other pod networks",
+      over: { podCIDR: ["10.77.0.0/16"] },
+      reason: "FixedProperty",
+      says: /spec\.controlPlane\.podCIDR: .*10\.244\.0\.0\/16, and this cannot change\. Set it back/,
+    },
+    {
+      what: "other service networks, and two control planes more",
+      over: { serviceCIDR: ["10.77.0.0/16"], ...pool(...cps, "10.5.0.5", "10.5.0.6") },
+      reason: "FixedProperty",
+      says: /spec\.controlPlane\.serviceCIDR: .*10\.96\.0\.0\/12/,
+    },
+    { what: "an unsupported version", over: { version: "v1.4.0" }, reason: "SpecInvalid", says: /v1\.4\.0/ },
   ])
-    test(`to ${what} is refused by name, sends nothing, loses nothing`, () =>
+    test(`to ${what} is refused by name within 5 s, sends nothing, loses nothing, and what runs stays ready`, () =>
       tell({}, async (world) => {
         await ready(world);
         const [sent, secret] = [world.sent.length, await world.get(kinds.secret, "demo-bundle-1")];
         await edit(world, { controlPlane: over });
-        const said = async (): Promise<Condition | undefined> =>
-          (await Promise.all([kinds.cluster, kinds.controlPlane].map((type) => world.condition(type, "Ready")))).find(
-            (one) => one?.reason === reason,
-          );
-        await world.until(reason, async () => (await said()) !== undefined);
-        assert.match((await said())?.message ?? "", says);
-        assert.equal((await world.condition(kinds.cluster, "Ready"))?.status, "False");
+        const told = (type: string): Promise<Condition | undefined> => world.condition(kinds.cluster, type);
+        await world.until("refused", async () => (await told("EditRefused"))?.reason === reason, 5);
+        assert.match((await told("EditRefused"))?.message ?? "", says);
         await world.time.advance(60_000);
-        for (const known of ["Bootstrapped", "EtcdHealthy"])
-          assert.equal((await world.condition(kinds.cluster, known))?.status, "True", known);
+        for (const known of ["Ready", "Bootstrapped", "EtcdHealthy", "Stalled", "EditRefused"])
+          assert.equal((await told(known))?.status, "True", known);
+        assert.equal((await told("Progressing"))?.reason, "Blocked");
+        for (const kind of [kinds.controlPlane, kinds.worker]) assert.equal((await world.condition(kind, "Ready"))?.status, "True");
         await assertQuiet(world);
         assert.equal(world.sent.length, sent);
         assert.deepEqual(await world.get(kinds.secret, "demo-bundle-1"), secret);
       }));
 });
+
+test("a release that nobody knows here is said within 5 s, and used as it is asked for", () =>
+  tell({}, async (world) => {
+    const machine = world.datacenter.machine("10.5.0.1");
+    machine.powerOff();
+    await apply(world, kinds.cluster, demoCluster(["10.5.0.1"], [], { version: "v1.13.99" }));
+    await world.start();
+    const told = (type: string): Promise<Condition | undefined> => world.condition(kinds.cluster, type);
+    await world.until("said", async () => (await told("ReleaseUnknown"))?.reason === "NewerThanKnown", 5);
+    assert.match((await told("ReleaseUnknown"))?.message ?? "", /Talos v1\.13\.99 is not known/);
+    machine.powerOn();
+    await world.untilReady();
+    await world.until("known", async () => (await told("ReleaseUnknown")) === undefined, 30);
+  }));
+
+test("an edit of a worker pool that is refused leaves the pool and its cluster ready, and set back nothing is said of it", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    const sent = world.sent.length;
+    await edit(world, { worker: pool("10.5.0.4", "10.244.0.9") });
+    const told = (kind: ResourceType, type: string): Promise<Condition | undefined> => world.condition(kind, type);
+    await world.until("refused", async () => (await told(kinds.cluster, "EditRefused")) !== undefined, 5);
+    assert.match((await told(kinds.cluster, "EditRefused"))?.message ?? "", /spec\.worker\.metalSpec\.machines\[1\]\.address: /);
+    await world.time.advance(60_000);
+    assert.equal((await told(kinds.cluster, "Ready"))?.status, "True");
+    assert.equal(world.sent.length, sent);
+    await edit(world, { worker: pool("10.5.0.4") });
+    await world.until("back", async () => (await told(kinds.cluster, "Progressing"))?.reason === "Settled");
+    assert.equal(await told(kinds.cluster, "EditRefused"), undefined);
+  }));
+
+test("an edit of a pool of its own that is refused leaves it ready", () =>
+  tell({}, async (world) => {
+    await ready(world, demoCluster(cps));
+    const { spec } = demoCluster(cps, ["10.5.0.4"]);
+    const worker = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosWorker", metadata: { namespace: "default", name: "pool" } };
+    await world.client.resource(kinds.worker).create({ ...worker, spec: { ...spec?.worker, controlPlaneRef: { name: "demo" } } } as object);
+    const told = (type: string): Promise<Condition | undefined> => world.condition(kinds.worker, type, "pool");
+    await world.until("ready", async () => (await told("Ready"))?.status === "True", 300);
+    const value = { spec: pool("10.5.0.4", "10.244.0.9") };
+    await world.client.resource(kinds.worker).patch({ namespace: "default", name: "pool" }, { type: "merge", value });
+    await world.until("refused", async () => (await told("EditRefused"))?.reason === "SpecInvalid", 5);
+    await world.time.advance(60_000);
+    assert.deepEqual([(await told("Ready"))?.status, (await told("Stalled"))?.status], ["True", "True"]);
+  }));
+
+test("a control plane of its own whose list became even keeps all of its machines, is ready, and says of none that it leaves", () =>
+  tell({}, async (world) => {
+    const controlPlane = { apiVersion: "talos.alperen.cloud/v1alpha1", kind: "TalosControlPlane", metadata: demo };
+    await world.client.resource(kinds.controlPlane).create({ ...controlPlane, spec: demoCluster(cps).spec?.controlPlane } as object);
+    await world.start();
+    const told = (type: string): Promise<Condition | undefined> => world.condition(kinds.controlPlane, type);
+    await world.until("ready", async () => (await told("Ready"))?.status === "True", 300);
+    const value = { spec: pool("10.5.0.1", "10.5.0.2") };
+    await world.client.resource(kinds.controlPlane).patch(demo, { type: "merge", value });
+    await world.until("refused", async () => (await told("EditRefused"))?.reason === "SpecInvalid", 5);
+    await world.time.advance(120_000);
+    assert.deepEqual([(await told("Ready"))?.status, await told("Removing")], ["True", undefined]);
+    assert.deepEqual(
+      world.sent.filter((call) => call.startsWith("Reset")),
+      [],
+    );
+  }));
+
+test("a worker pool whose list was emptied keeps its machines until a person confirms their wipe; the word acts once", () =>
+  tell({}, async (world) => {
+    const word = "talos-operator.dev/confirm-reset";
+    await ready(world, demoCluster(cps, ["10.5.0.4", "10.5.0.5"]));
+    const sent = world.sent.length;
+    await edit(world, { worker: pool() });
+    const removing = (): Promise<Condition | undefined> => world.condition(kinds.worker, "Removing");
+    await world.until("asks", async () => (await removing())?.reason === "ConfirmationRequired", 5);
+    assert.match((await removing())?.message ?? "", /destroys their data: demo-10\.5\.0\.4, demo-10\.5\.0\.5\..*confirm-reset: demo\.$/);
+    assert.ok(((await removing())?.message ?? "").length <= 300);
+    await world.time.advance(20 * 60_000);
+    assert.deepEqual(world.sent.slice(sent), []);
+    for (const known of ["Ready", "Stalled"]) assert.equal((await world.condition(kinds.cluster, known))?.status, "True", known);
+
+    await edit(world, { worker: pool("10.5.0.4", "10.5.0.5") });
+    await world.until("listed again", async () => (await world.condition(kinds.cluster, "Progressing"))?.reason === "Settled");
+    assert.deepEqual(world.sent.slice(sent), []);
+
+    await edit(world, { worker: pool() });
+    await world.until("asks again", async () => (await removing())?.reason === "ConfirmationRequired", 5);
+    await world.annotate(kinds.worker, word, "demo");
+    await world.until("wiped", async () => (await world.get(kinds.machine, "demo-10.5.0.5")) === undefined, 900);
+    const wiped = world.sent.slice(sent).filter((call) => call.startsWith("Reset"));
+    assert.deepEqual(wiped.toSorted(), ["Reset 10.5.0.4", "Reset 10.5.0.5"]);
+    await world.until("off", async () => (await world.get(kinds.worker))?.metadata?.annotations?.[word] === undefined, 60);
+  }));
 
 test("a worker that is listed later joins; when it leaves the list it is wiped and released", () =>
   tell({}, async (world) => {

@@ -273,7 +273,7 @@ test("an even number of control planes is explained and not carried out", () =>
   tell(options, async (world) => {
     await ready(world, at(1, 2, 3));
     await list(world, "controlPlane", at(1, 2));
-    await world.until("said", async () => (await world.condition(kinds.cluster, "Ready"))?.reason === "UnsupportedReplicas");
+    await world.until("said", async () => (await world.condition(kinds.cluster, "EditRefused"))?.reason === "SpecInvalid");
     await world.time.advance(60_000);
     await assertQuiet(world);
     assert.deepEqual(resets(world), []);
@@ -472,7 +472,7 @@ test("a machine that left a pool does not come back with a list that cannot be: 
     await world.until("left", async () => (await objects(world)).length === 2 && (await removing(world)) === undefined, 600);
     const effects = count("10.5.0.5");
     await patch({ machines: at(4, 5).map((address) => ({ address })), machineSpec: { configPatches: [{ machine: { sysctlz: {} } }] } });
-    await world.until("refused", async () => (await world.condition(kinds.worker, "Ready"))?.reason === "InvalidConfig");
+    await world.until("refused", async () => (await world.condition(kinds.worker, "EditRefused"))?.reason === "SpecInvalid");
     await world.time.advance(60_000);
     assert.equal(count("10.5.0.5"), effects);
     assert.doesNotMatch((await world.condition(kinds.controlPlane, "Ready"))?.message ?? "", /being configured/);

@@ -125,8 +125,9 @@ describe("one host name for a pool", () => {
       const before = world.sent.length;
       const value = { spec: { worker: { metalSpec: { machineSpec: { configPatches } } } } };
       await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "home" }, { type: "merge", value });
-      await world.until("said", async () => (await ready(world, "worker"))?.reason === "NameConflict", 60);
+      await world.until("said", async () => (await world.condition(kinds.worker, "EditRefused", "home")) !== undefined, 60);
       await world.time.advance(120_000);
+      assert.equal((await ready(world, "cluster"))?.status, "True");
       assert.deepEqual(world.sent.slice(before), []);
     }));
 });

@@ -125,7 +125,14 @@ describe("what is asked for", () => {
     tell({ timings: demoTimings }, async (world) => {
       const sent = await ready(world);
       await ask(world, "v1.14.0", ["worker"]);
-      await world.until("told", async () => /is above a control plane of v1\.13\.9/.test((await pending(world))?.message ?? ""), 120);
+      await world.until(
+        "told",
+        async () =>
+          /newer Talos .* than the control plane \(v1\.13\.9\): upgrade the control plane first/.test(
+            (await pending(world))?.message ?? "",
+          ),
+        120,
+      );
       await world.time.advance(300_000);
       assert.equal(world.sent.length, sent);
     }));

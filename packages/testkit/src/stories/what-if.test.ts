@@ -74,6 +74,13 @@ test("the plan of what stands is empty, also with access Secrets, members and co
     assert.equal(found.plan.waiting, undefined, printPlan(found.plan));
   }));
 
+test("an object without the fields that have a default is planned as it would be stored", () =>
+  tell({}, async (world) => {
+    const { kubeVersion: _kubeVersion, version: _version, ...controlPlane } = demoCluster(cps).spec?.controlPlane ?? {};
+    const found = await plan(world, { ...demoCluster(cps), spec: { controlPlane } } as TalosCluster);
+    assert.equal(effects(found).at(-1), "bootstraps etcd demo-10.5.0.1", printPlan(found.plan));
+  }));
+
 test("edits are told with order, effect class and what etcd keeps", () =>
   tell({}, async (world) => {
     await ready(world);
@@ -102,6 +109,11 @@ test("edits are told with order, effect class and what etcd keeps", () =>
     const even = await plan(world, demoCluster(["10.5.0.1", "10.5.0.2"], workers));
     assert.deepEqual(effects(even), []);
     assert.equal(even.plan.waiting?.reason, "UnsupportedReplicas");
+    const emptied = { ...cluster, spec: { ...spec, worker: { ...spec?.worker, metalSpec: { machines: [] } } } } as TalosCluster;
+    assert.match(
+      printPlan((await plan(world, emptied)).plan),
+      /^Nothing would be done\.\nNow it waits \(Removing\): .*demo-10\.5\.0\.4, demo-10\.5\.0\.5\..*annotate the TalosWorker with talos-operator\.dev\/confirm-reset: demo\.$/,
+    );
   }));
 
 test("a change that shuts everybody out of running machines is in no plan, which names the hazard", () =>

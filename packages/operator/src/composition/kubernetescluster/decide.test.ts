@@ -146,6 +146,23 @@ test("composition: a spec that became wrong leaves in place what the control pla
   );
 });
 
+test("composition: a spec that became wrong takes no readiness from what runs", () => {
+  const world = settled(cluster());
+  assert.ok(world.controlPlane !== undefined);
+  const at = { message: "", observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const conditions = [
+    { ...at, type: "Bootstrapped", status: "True", reason: "Bootstrapped" },
+    { ...at, type: "Ready", status: "True", reason: "AllReady" },
+  ] as const;
+  const wrong = seen(cluster({ controlPlane: { replicas: 2, machineTemplate: { spec: {} } } }));
+  const { controlPlane, workers } = { ...world, controlPlane: { ...world.controlPlane, status: { conditions } } };
+  const decision = decideComposition({ ...world, ...wrong, controlPlane, workers });
+  assert.deepEqual(
+    [decision.stage, reasonOf(decision, "Ready"), reasonOf(decision, "TopologyValid"), decision.applyPools],
+    ["ready", "AllReady", "ValidationFailed", []],
+  );
+});
+
 test("composition: an old or a future Talos is the fault of talosVersion, and an unknown Kubernetes that of its own field", () => {
   const fieldsOf = (over: Record<string, unknown>) => seen(cluster(over)).problems.map(({ field, remedy }) => [field, remedy]);
   const kubernetesVersion = "v1.36.3";

@@ -1,8 +1,8 @@
-import { conditionFor, findCondition, findingsMessage } from "@talos-operator/api";
+import { conditionFor, findCondition, findingsMessage, isConditionTrue } from "@talos-operator/api";
 import type { ClusterModel, ConditionInput, ReadyReason, TalosControlPlane, TalosWorker, VitistackMachine } from "@talos-operator/api";
 import { isBeingOrphaned } from "../../controllers/shared/delete-owned.ts";
-import { etcdConditions } from "../../controllers/shared/pools.ts";
-import { describe, writtenFields } from "./describe.ts";
+import { etcdConditions, readyAsBefore, unreadyPool } from "../../controllers/shared/pools.ts";
+import { describe, poolsOf, writtenFields } from "./describe.ts";
 import { compositionFinalizers, machineAnnotations } from "./keys.ts";
 import type { Decision, Seen } from "./model.ts";
 import { sayReadVersions } from "./read-versions.ts";
@@ -208,16 +208,29 @@ function isHeld({ metadata }: VitistackMachine): boolean {
 
 function invalid(seen: Seen, reason: ReadyReason, message: string): Decision {
   const generation = seen.cluster.metadata.generation;
+  // Whatever is wrong with the spec, the cluster that runs is how it is.
+  const own = seen.controlPlane !== undefined && isOwn(seen, seen.controlPlane) ? seen.controlPlane : undefined;
+  const isRunning = isConditionTrue(own?.status?.conditions, "Bootstrapped");
+  const ready = isRunning ? readyAsItRuns(seen) : conditionFor("Ready", reason, message, generation);
   const conditions: readonly ConditionInput[] = [
     conditionFor("TopologyValid", "ValidationFailed", message, generation),
-    conditionFor("Ready", reason, message, generation),
-    conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
-    // Whatever is wrong with the spec, the cluster that runs is how it is.
-    ...(seen.controlPlane !== undefined && isOwn(seen, seen.controlPlane)
-      ? etcdConditions({ stored: seen.controlPlane, fields: writtenFields(seen) }, generation)
-      : []),
+    ready,
+    conditionFor("Progressing", "Blocked", `See the condition ${isRunning ? "TopologyValid" : "Ready"}.`, generation),
+    ...(own === undefined ? [] : etcdConditions({ stored: own, fields: writtenFields(seen) }, generation)),
   ];
-  return { ...nothing, stage: "invalid", message, conditions };
+  return { ...nothing, stage: ready.status === "True" ? "ready" : "invalid", message, conditions };
+}
+
+/** `Ready` of a cluster of whose newest spec nothing is carried out: by the pools that it has. */
+function readyAsItRuns(seen: Seen): ConditionInput {
+  const { generation } = seen.cluster.metadata;
+  const [controlPlane, ...workers] = poolsOf(seen);
+  const unready = controlPlane === undefined ? undefined : unreadyPool(controlPlane, workers);
+  if (unready === undefined) return conditionFor("Ready", "AllReady", "The control plane and the workers are ready.", generation);
+  return (
+    readyAsBefore(unready, seen.cluster.status?.conditions, generation) ??
+    conditionFor("Ready", unready.reason, unready.message, generation)
+  );
 }
 
 /** An address that is to move between control planes must not be one that a machine has, or control planes of another cluster. */

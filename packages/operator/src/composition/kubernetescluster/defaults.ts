@@ -1,5 +1,5 @@
 import type { ClusterDefaults } from "@talos-operator/api";
-import { defaultKubernetesFor, referenceTalosVersion, supportsKubernetes } from "@talos-operator/talos";
+import { defaultKubernetesFor, kubernetesRange, referenceTalosVersion, supportsKubernetes } from "@talos-operator/talos";
 import { isSupportedTalos, SUPPORTED_TALOS } from "../../config/supported-versions.ts";
 
 /** What may be set of {@link ClusterDefaults} from outside. */
@@ -25,7 +25,9 @@ export function clusterDefaults(options: ClusterDefaultOptions): ClusterDefaults
           message: `Talos ${talos} is not supported: this release makes clusters of v${SUPPORTED_TALOS[0]} to v${SUPPORTED_TALOS.at(-1) ?? ""}`,
         };
       const verdict = supportsKubernetes(talos, kubernetes);
-      return verdict.ok ? undefined : { of: "both", message: verdict.reason };
+      if (verdict.ok) return undefined;
+      const { oldest = "", newest = "" } = kubernetesRange(talos) ?? {};
+      return { of: "both", message: `${verdict.reason}, which runs ${oldest} to ${newest}` };
     },
   };
 }

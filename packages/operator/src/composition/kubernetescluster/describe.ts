@@ -13,6 +13,7 @@ import {
   progressOfReady,
   progressOfUnready,
   readyAsBefore,
+  refusedEditsOf,
   unreadyPool,
   upgradesOf,
 } from "../../controllers/shared/pools.ts";
@@ -45,6 +46,7 @@ export function describe(seen: Seen, model: ClusterModel, composition: Compositi
       progressOf(seen, found, generation),
       ...etcdConditions({ stored: seen.controlPlane, fields: writtenFields(seen) }, generation),
       ...upgradesOf(poolsOf(seen), generation),
+      ...refusedEditsOf(poolsOf(seen), generation),
       ...inert(seen, generation),
     ],
   };
@@ -175,7 +177,7 @@ export function writtenFields({ shape }: Pick<Seen, "shape">): WrittenFields {
 }
 
 /** The pools that are there, the control plane first. */
-function poolsOf(seen: Seen): readonly StoredPool[] {
+export function poolsOf(seen: Seen): readonly StoredPool[] {
   return [seen.controlPlane, ...seen.workers].flatMap((stored) =>
     stored === undefined ? [] : [{ kind: stored.kind, name: stored.metadata.name, stored, fields: writtenFields(seen) }],
   );

@@ -5,6 +5,7 @@ import {
   controllerReference,
   findCondition,
   findingsMessage,
+  isConditionTrue,
   talosClusterResource,
   talosControlPlaneResource,
   talosWorkerResource,
@@ -17,11 +18,13 @@ import {
   progressOfReady,
   progressOfUnready,
   readyAsBefore,
+  refusedEditsOf,
   unreadyPool,
   upgradesOf,
 } from "../../controllers/shared/pools.ts";
 import type { StoredPool } from "../../controllers/shared/pools.ts";
 import { written } from "../../controllers/shared/written-fields.ts";
+import { blockedByEdit, isForAuthor, refusalOf } from "../../report/edit-refused.ts";
 import type { WrittenFields } from "../../controllers/shared/written-fields.ts";
 import type { ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 
@@ -113,6 +116,7 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
   if (children.controlPlane === undefined && referenced === "")
     return blocked("SpecMissing", "The cluster has no control plane. Write spec.controlPlane, or name one in spec.controlPlaneRef.");
   const [first] = problems;
+  if (isForAuthor(problems) && runs(ofCluster)) return { ...nothing, conditions: [...refusing(seen, generation), ...inert] };
   if (first !== undefined) return blocked(first.reason, findingsMessage(problems));
   for (const [wanted, existing] of [
     [children.controlPlane, seen.controlPlane],
@@ -189,6 +193,19 @@ function deletingWords(child: TalosControlPlane | TalosWorker): string {
   return findCondition(child.status?.conditions, "Deleting")?.message ?? "";
 }
 
+/** etcd was bootstrapped: an edit that is refused takes nothing from what runs. */
+function runs(controlPlane: TalosControlPlane | undefined): boolean {
+  return isConditionTrue(controlPlane?.status?.conditions, "Bootstrapped");
+}
+
+/** A cluster of whose newest spec nothing is carried out: it is as ready as the pools that it has. */
+function refusing(seen: ClusterSeen, generation: number | undefined): readonly ConditionInput[] {
+  const [ofControlPlane, ...ofWorkers] = poolsOf(seen);
+  const there = ofWorkers.filter(({ stored }) => stored !== undefined);
+  const told = readinessOf(seen, ofControlPlane, there, generation).filter(({ type }) => type !== "Progressing" && type !== "EditRefused");
+  return [...told, blockedByEdit(generation), refusalOf(seen.problems, generation)];
+}
+
 function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: number | undefined): readonly ConditionInput[] {
   const { spec } = cluster;
   const ready = (reason: ReadyReason, message: string): ConditionInput => conditionFor("Ready", reason, message, generation);
@@ -207,7 +224,19 @@ function summaryOf({ cluster, controlPlane, worker }: ClusterSeen, generation: n
       ...etcdConditions(ofControlPlane, generation),
     ];
   }
-  const standing = [...etcdConditions(ofControlPlane, generation), ...upgradesOf(pools, generation)];
+  return readinessOf({ cluster, worker }, ofControlPlane, ofWorkers, generation);
+}
+
+/** How ready the pools are, and what they say of the cluster as a whole. */
+function readinessOf(
+  { cluster, worker }: Pick<ClusterSeen, "cluster" | "worker">,
+  ofControlPlane: StoredPool,
+  ofWorkers: readonly StoredPool[],
+  generation: number | undefined,
+): readonly ConditionInput[] {
+  const pools = [ofControlPlane, ...ofWorkers];
+  const ready = (reason: ReadyReason, message: string): ConditionInput => conditionFor("Ready", reason, message, generation);
+  const standing = [...etcdConditions(ofControlPlane, generation), ...upgradesOf(pools, generation), ...refusedEditsOf(pools, generation)];
   const unready = unreadyPool(ofControlPlane, [...ofWorkers, ...goingPool({ cluster, worker })]);
   if (unready !== undefined)
     return [
@@ -308,11 +337,14 @@ const OF_CONTROL_PLANE: readonly string[] = [
   annotations.retryConfig,
 ];
 
+/** Of these, words that are read from the pool whose machines they are about. */
+const OF_POOL: ReadonlySet<string> = new Set([annotations.acceptHazard, annotations.confirmReset]);
+
 /** They would be waited for in vain. */
 function misplacedWords(cluster: TalosCluster): readonly string[] {
   const name = cluster.spec?.controlPlane === undefined ? (cluster.spec?.controlPlaneRef?.name ?? "") : cluster.metadata.name;
   return OF_CONTROL_PLANE.filter((word) => cluster.metadata.annotations?.[word] !== undefined).map(
     (word) =>
-      `the annotation ${word} (it acts on ${word === annotations.acceptHazard ? "the pool of the machines" : `TalosControlPlane ${name}`}: set it there)`,
+      `the annotation ${word} (it acts on ${OF_POOL.has(word) ? "the pool of the machines" : `TalosControlPlane ${name}`}: set it there)`,
   );
 }

@@ -1,5 +1,5 @@
 import { conditionFor, findCondition, isConditionTrue } from "@talos-operator/api";
-import type { ConditionInput, ReadyReason, TalosControlPlane, TalosWorker } from "@talos-operator/api";
+import type { ConditionInput, ConditionType, ReadyReason, TalosControlPlane, TalosWorker } from "@talos-operator/api";
 import { settledOr } from "./settled.ts";
 import { written } from "./written-fields.ts";
 import type { WrittenFields } from "./written-fields.ts";
@@ -61,7 +61,7 @@ export function progressOfReady(pools: readonly StoredPool[], generation: number
 /** Conditions of a pool that say more than its `Progressing`, the first one that it has. */
 const LEADS_TO: Readonly<Record<string, readonly string[]>> = {
   Removing: ["Removing"],
-  Blocked: ["Removing", "EndpointUpToDate", "ConfigUpToDate"],
+  Blocked: ["EditRefused", "Removing", "EndpointUpToDate", "ConfigUpToDate"],
   ChangingConfiguration: ["EndpointUpToDate", "ConfigUpToDate"],
 };
 
@@ -79,7 +79,7 @@ export function etcdConditions(
   { stored, fields }: Pick<StoredPool, "stored" | "fields">,
   generation: number | undefined,
 ): readonly ConditionInput[] {
-  return ["Bootstrapped", "EtcdHealthy", "EndpointChosen", "EndpointReachable", "EndpointUpToDate"].flatMap((type) => {
+  return ["Bootstrapped", "EtcdHealthy", "EndpointChosen", "EndpointReachable", "EndpointUpToDate", "ReleaseUnknown"].flatMap((type) => {
     const condition = findCondition(stored?.status?.conditions, type);
     return condition === undefined ? [] : [{ ...withoutTime(condition, generation), message: written(condition.message, fields) }];
   });
@@ -87,9 +87,18 @@ export function etcdConditions(
 
 /** `UpgradePending` of a cluster: what its control plane says of all machines, or what only a pool says. */
 export function upgradesOf(pools: readonly StoredPool[], generation: number | undefined): readonly ConditionInput[] {
+  return firstOf("UpgradePending", pools, generation);
+}
+
+/** `EditRefused` of a cluster: what the first of its pools says that refuses its newest spec. */
+export function refusedEditsOf(pools: readonly StoredPool[], generation: number | undefined): readonly ConditionInput[] {
+  return firstOf("EditRefused", pools, generation);
+}
+
+function firstOf(type: ConditionType, pools: readonly StoredPool[], generation: number | undefined): readonly ConditionInput[] {
   for (const pool of pools) {
     const { kind, name, stored } = pool;
-    const condition = findCondition(stored?.status?.conditions, "UpgradePending");
+    const condition = findCondition(stored?.status?.conditions, type);
     if (condition !== undefined)
       return [{ ...withoutTime(condition, generation), message: `${kind} ${name}: ${written(condition.message, pool.fields)}` }];
   }

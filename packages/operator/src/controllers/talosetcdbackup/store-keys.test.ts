@@ -119,8 +119,8 @@ describe("keys of a store", async () => {
   });
 
   const refused: readonly (readonly [name: string, key: string, says: RegExp])[] = [
-    ["absent", "id", /^Secret absent is not there\.$/],
-    ["of-another-namespace", "id", /is not there/],
+    ["absent", "id", /^Secret default\/absent not found \(spec\.backupStorage\.s3\.accessKeyID\)\.$/],
+    ["of-another-namespace", "id", /not found/],
     ["good", "other", /^Secret good has no text under other\.$/],
     ["good", "empty", /has no text/],
     ...["two-lines", "letters", "huge"].map(
@@ -135,6 +135,16 @@ describe("keys of a store", async () => {
       assert.match(answer.message, says);
       assert.ok(!answer.message.includes(HIDDEN));
     });
+
+  test("a Secret that is absent is named with all fields that name it", async () => {
+    const selector = { name: "absent", key: "id" };
+    const storage: BackupStorage = { s3: { bucket: "b", region: "r", accessKeyID: selector, secretAccessKey: selector } };
+    const answer = await readStoreKeys(storage, "default", client);
+    assert.equal(
+      answer.kind === "missing" ? answer.message : "",
+      "Secret default/absent not found (spec.backupStorage.s3.accessKeyID, secretAccessKey).",
+    );
+  });
 
   test("what is wrong with both of one Secret is said once", async () => {
     const selector = { name: "tls", key: "id" };

@@ -29,11 +29,15 @@ export async function readStoreKeys(
 ): Promise<ReadStoreKeys> {
   if (s3?.accessKeyID === undefined || s3.secretAccessKey === undefined) return { kind: "read", value: undefined, unlabelled: [] };
   const all = await Promise.all(
-    [s3.accessKeyID, s3.secretAccessKey, s3.sessionToken].map(async (selector) => {
+    KEY_FIELDS.map(async (field) => {
+      const selector = s3[field];
       if (selector === undefined) return undefined;
       const secret = await secretOf(selector, namespace, client);
       const isUnlabelled = secret !== undefined && !isOfAnotherUse(secret) && !mayBackupsUse(secret);
-      return { name: selector.name ?? "", isUnlabelled, text: textOf(selector, secret) };
+      const text = textOf(selector, secret);
+      const isNotFound = secret === undefined && text.kind === "missing";
+      const told = isNotFound ? { ...text, message: notFound(selector.name ?? "", namespace, s3) } : text;
+      return { name: selector.name ?? "", isUnlabelled, text: told };
     }),
   );
   const unlabelled = [...new Set(all.flatMap((one) => (one?.isUnlabelled === true ? [one.name] : [])))];
@@ -45,6 +49,15 @@ export async function readStoreKeys(
     ),
     unlabelled,
   };
+}
+
+/** Fields that name keys, in the order in which they are read. */
+const KEY_FIELDS = ["accessKeyID", "secretAccessKey", "sessionToken"] as const;
+
+/** Said once of a Secret that several fields name. */
+function notFound(name: string, namespace: string, s3: NonNullable<BackupStorage["s3"]>): string {
+  const fields = KEY_FIELDS.filter((field) => (s3[field]?.name ?? "") === name && s3[field] !== undefined);
+  return `Secret ${namespace}/${name} not found (spec.backupStorage.s3.${fields.join(", ")}).`;
 }
 
 function keysOf(

@@ -5,6 +5,7 @@ import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { Rule } from "../../model/decision.ts";
 import type { Verdict } from "../../model/plans.ts";
 import { acceptedHazards } from "./accept-hazard.ts";
+import { confirmedReset } from "./confirm-reset.ts";
 
 /**
  * Takes a person's word off once it has acted, so that it never acts a second time on something that happens later.
@@ -12,13 +13,21 @@ import { acceptedHazards } from "./accept-hazard.ts";
  * `adopt` has acted when the record belongs to the object; `approve-reprovision` when the machine it names is written down with the key it shows, or runs;
  * `accept-identity` when a machine is written down with the key it names, or, where one runs with other hardware than was written down and no UUID tells, when it
  * shows that very key: it is written down with its hardware then, and refused when it shows another key; `proceed-without-drain` when the effect on the machine it names stands in the
- * record.
+ * record; `confirm-reset` of a pool when no machine of it is left.
  */
 export const answerAnnotations: Rule = {
   name: "answerAnnotations",
   decide(assessed) {
     const { seen } = assessed;
-    return adopted(seen) ?? claimed(seen) ?? vouched(seen) ?? reprovisioned(seen) ?? undrained(seen) ?? acceptedHazards(assessed);
+    return (
+      adopted(seen) ??
+      claimed(seen) ??
+      vouched(seen) ??
+      reprovisioned(seen) ??
+      undrained(seen) ??
+      confirmedReset(seen) ??
+      acceptedHazards(assessed)
+    );
   },
 };
 

@@ -7,6 +7,7 @@ import { resetMachine } from "../../effects/reset-machine.ts";
 import { whyHeld } from "../../disruption/slot-words.ts";
 import { once } from "../../assess/once.ts";
 import { endOfContainer, isContainer, isStop, wordsOfEnd, wordsOfStop } from "./container-end.ts";
+import { awaitsConfirmation } from "./emptied-pool.ts";
 import { readyToDisturb } from "../../disruption/drain.ts";
 import { FactsDraft } from "../../record/facts-draft.ts";
 import { intentOn, machineFact } from "../../record/facts.ts";
@@ -68,6 +69,8 @@ function planOne(planning: Planning, leaver: Leaver): Removal | undefined {
       "Preserved",
       `${fact.name} is released as it is: deletionPolicy of ${machine.declared.owner.name} is preserve.`,
     );
+  const confirmation = awaitsConfirmation(seen, facts, leaver);
+  if (confirmation !== undefined) return say("ConfirmationRequired", confirmation);
 
   const end = intent !== undefined && isContainer(machine.look, fact) ? endOfContainer(seen, machine, intent) : undefined;
   if (end !== undefined) return letGo(planning, leaver, end === "stopped" ? "Stopped" : "StartedAgain", wordsOfEnd(fact.name, end));

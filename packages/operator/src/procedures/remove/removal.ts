@@ -113,7 +113,7 @@ export function wipeForbidden(seen: Observed, { machine }: Leaver): string | und
   if (pool === undefined)
     return `The worker pool of ${name} (${machine.declared.owner.name || "not known"}) is not there, which is no wish to wipe it. Bring the pool back. ${word}`;
   if (seen.unsoundPools?.includes(pool.metadata.name) === true)
-    return `${name} left the list of ${pool.metadata.name}, whose spec has something wrong in it, so it is not wiped. Correct the spec; see the condition Ready of the pool.`;
+    return `${name} left the list of ${pool.metadata.name}, whose spec has something wrong in it, so it is not wiped. Correct the spec; see the conditions of the pool.`;
   return undefined;
 }
 

@@ -29,13 +29,13 @@ import type { Observed, SeenMachine, SentEffect } from "../../model/observation.
 interface Case extends Omit<World, "looks"> {
   readonly listed?: number;
   readonly looks: Readonly<Record<string, Look>>;
-  readonly pools?: readonly { readonly name: string; readonly workers: number }[];
+  readonly pools?: readonly { readonly name: string; readonly workers: number; readonly annotations?: Readonly<Record<string, string>> }[];
 }
 
 const gone: Look = { kind: "silent", at: NOW, since: NOW - 120_000, detail: "unreachable" };
 
 function seenIn({ listed = 3, looks, pools = [], facts: known = facts(), ...over }: Case): Observed {
-  const workers = pools.map(({ name, workers: count }) => worker(count, { name }));
+  const workers = pools.map(({ name, workers: count, annotations = {} }) => worker(count, { name, annotations }));
   const seen = observed({
     controlPlane: controlPlane(listed),
     workers,
@@ -118,6 +118,7 @@ function done(actions: readonly Action[], before: ClusterFacts): readonly string
 }
 
 const three = { facts: known(3), looks: looks(3) };
+const emptied = { facts: known(3, 2), looks: { ...looks(3), "10.0.1.1": running(), "10.0.1.2": running() } };
 const cases: readonly {
   readonly name: string;
   readonly world: Case;
@@ -483,6 +484,35 @@ const cases: readonly {
     },
     does: [],
     says: ["WaitingForTurn", /2 of 3 control planes are healthy/],
+  },
+  {
+    name: "wipes no machine of a pool that lists none any more, and names them, their data and the word",
+    world: { ...emptied, pools: [{ name: "w", workers: 0 }] },
+    does: [],
+    says: [
+      "ConfirmationRequired",
+      /w lists no machine any more, .* destroys their data: w-10\.0\.1\.1, w-10\.0\.1\.2\..*annotate the TalosWorker with talos-operator\.dev\/confirm-reset: w\.$/,
+    ],
+  },
+  {
+    name: "wipes the machines of a pool that lists none any more when a person confirms it",
+    world: { ...emptied, pools: [{ name: "w", workers: 0, annotations: { "talos-operator.dev/confirm-reset": "w" } }] },
+    does: ["open Reset w-10.0.1.1", "reset w-10.0.1.1 gracefully worker"],
+  },
+  {
+    name: "wipes none of them by the word for another pool",
+    world: { ...emptied, pools: [{ name: "w", workers: 0, annotations: { "talos-operator.dev/confirm-reset": "v" } }] },
+    does: [],
+    says: ["ConfirmationRequired", /confirm-reset: w\.$/],
+  },
+  {
+    name: "goes on with a wipe that is under way when the pool is emptied",
+    world: {
+      ...emptied,
+      facts: known(3, 2, { intents: [intentOf("Reset", 1, {}, "worker")] }),
+      pools: [{ name: "w", workers: 0 }],
+    },
+    does: ["reset w-10.0.1.1 gracefully worker"],
   },
   {
     name: "takes no worker away whose pool is not there",

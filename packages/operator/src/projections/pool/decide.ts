@@ -12,6 +12,7 @@ import type {
 } from "@talos-operator/api";
 import { addressConditions } from "../../controllers/shared/address-conditions.ts";
 import { aboutMachine } from "../../report/about.ts";
+import { blockedByEdit, isForAuthor, refusalOf } from "../../report/edit-refused.ts";
 import { toldGeneration } from "../../controllers/shared/kstatus.ts";
 import { runningFieldsOf } from "../../controllers/shared/running-fields.ts";
 import type { RunningFields } from "../../controllers/shared/running-fields.ts";
@@ -93,6 +94,12 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     };
   }
   const [first] = problems;
+  if (isForAuthor(problems) && runs(seen)) {
+    const summary = summaryOf(asRuns(seen));
+    const told = summary.conditions.filter(({ type }) => type !== "Progressing");
+    const refused = [blockedByEdit(generation), refusalOf(problems, generation)];
+    return { ...nothing, state: summary.isReady ? "Ready" : "Pending", conditions: [...told, ...refused, ...inert] };
+  }
   if (first !== undefined) {
     const message = findingsMessage(problems);
     return {
@@ -115,6 +122,18 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
     conditions: [...summary.conditions, ...ofPool(seen), ...addressConditions(seen.declared, generation), ...inert],
     ...(controlPlane !== undefined && waitsForControlPlane(seen) ? { parts: [controlPlane] } : {}),
   };
+}
+
+/** Machines of the pool run in a cluster that does: an edit that is refused takes nothing from them. */
+function runs({ controlPlane, machines }: WorkerSeen): boolean {
+  const isFounded = isConditionTrue(controlPlane?.status?.conditions, "Bootstrapped");
+  return isFounded && machines.some(({ status }) => status?.state === "Available");
+}
+
+/** The pool with the machines that it has: of a spec that is refused none is made. */
+function asRuns(seen: WorkerSeen): WorkerSeen {
+  const there = new Set(seen.machines.map(({ metadata }) => metadata.name));
+  return { ...seen, declared: seen.declared.filter(({ name }) => there.has(name)) };
 }
 
 function runningOf({ declared, machines }: WorkerSeen): RunningFields {
@@ -234,7 +253,7 @@ function waitsForControlPlane({ composition }: WorkerSeen): boolean {
 
 function heldUpWords({ spec }: TalosWorker): string {
   const name = spec?.controlPlaneRef?.name ?? "";
-  return `Its TalosMachine is made when TalosControlPlane ${name} goes on: see the condition Ready there.`;
+  return `Its TalosMachine is made when TalosControlPlane ${name} goes on: see its conditions.`;
 }
 
 /** Machines of the pool that are no ready nodes, and why. */

@@ -93,7 +93,7 @@ export function loadDocument(root: YamlNode, generation: Generation): ConfigDocu
     return { shape, members };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const position = { document, path: error.path, line: error.line ?? root.line, column: error.column };
+    const position = { document, path: error.path, line: error.line ?? root.line, column: error.column, meant: error.meant };
     throw new ConfigError(error.code, `${prefix}${error.detail}`, position, { cause: error });
   }
 }

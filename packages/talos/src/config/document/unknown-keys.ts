@@ -4,6 +4,7 @@ import { emitYaml, type YamlValue } from "../yaml/emit.ts";
 import { sortedByKey } from "../yaml/key-order.ts";
 import { isMergeKey } from "../yaml/merged-members.ts";
 import { PlainScalar } from "../yaml/plain-scalar.ts";
+import { nearestName } from "./nearest-name.ts";
 import type { YamlNode, YamlScalarNode } from "../yaml/node.ts";
 
 /**
@@ -12,16 +13,23 @@ import type { YamlNode, YamlScalarNode } from "../yaml/node.ts";
  * @throws ConfigError `UNKNOWN_FIELD` with the place of the first
  */
 export function checkUnknownKeys(type: Type, node: YamlNode): void {
-  let first: { node: YamlNode; path: string } | undefined;
-  const unknown = unknownPart(type, node, "", (found, path) => {
-    if (first === undefined || found.line < first.node.line) first = { node: found, path };
+  let first: { node: YamlNode; path: string; meant: string | undefined } | undefined;
+  const unknown = unknownPart(type, node, "", (found, path, meant) => {
+    if (first === undefined || found.line < first.node.line) first = { node: found, path, meant };
   });
   if (unknown === undefined || first === undefined) return;
   const detail = `unknown keys found during decoding:\n${emitYaml(unknown)}`;
-  throw new ConfigError("UNKNOWN_FIELD", detail, { path: first.path, line: first.node.line, column: first.node.column });
+  throw new ConfigError("UNKNOWN_FIELD", detail, {
+    path: first.path,
+    line: first.node.line,
+    column: first.node.column,
+    meant: first.meant,
+  });
 }
 
-function unknownPart(type: Type, node: YamlNode, path: string, report: (node: YamlNode, path: string) => void): YamlValue | undefined {
+type Report = (node: YamlNode, path: string, meant: string | undefined) => void;
+
+function unknownPart(type: Type, node: YamlNode, path: string, report: Report): YamlValue | undefined {
   if (type.kind === "pointer") return unknownPart(type.to, node, path, report);
   // Talos looks at a part where it stands, not where it is repeated: what another type does not know there is left out without a word.
   if (node.alias !== undefined) return undefined;
@@ -40,7 +48,10 @@ function unknownPart(type: Type, node: YamlNode, path: string, report: (node: Ya
     }
     const memberType = type.kind === "map" ? type.value : type.byName.get(key)?.type;
     const part = memberType === undefined ? asWritten(value) : unknownPart(memberType, value, inner, report);
-    if (memberType === undefined) report(keyNode, path === "" ? shownName(key) : `${path}.${shownName(key)}`);
+    if (memberType === undefined) {
+      const meant = type.kind === "struct" ? nearestName(key, type.byName.keys()) : undefined;
+      report(keyNode, path === "" ? shownName(key) : `${path}.${shownName(key)}`, meant);
+    }
     if (part !== undefined) found.set(key, part);
   }
   return found.size === 0 ? undefined : sortedByKey(found);
