@@ -69,6 +69,6 @@ function addonText({ release, words, changes }: WhatIfAddon): string {
 }
 
 function text({ cluster, isNew, plan, unknown }: WhatIf, drains: readonly string[]): string {
-  const about = unknown.length === 0 ? "" : `State unknown: ${unknown.join(", ")}.\n`;
-  return `${cluster}${isNew ? " (new)" : ""}\n${about}${drains.map((line) => `${line}\n`).join("")}${printPlan(plan)}\n`;
+  const about = unknown.length === 0 ? [] : [`Not reported: the state of ${unknown.join(", ")}.`];
+  return [`${cluster}${isNew ? " (new)" : ""}`, ...drains, printPlan(plan), ...about, ""].join("\n");
 }

@@ -47,6 +47,16 @@ test("the plan names the field of the object that was edited", () =>
     assert.match(printPlan(found.plan), /Now it waits \(VersionUnsupported\): spec\.worker\.version: "v1\.13" is no version/);
   }));
 
+test("the plan names the Kubernetes that a pool asks for and does not get", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    const edited = demoCluster(cps, workers);
+    Object.assign(edited.spec?.worker ?? {}, { kubeVersion: "v1.35.4" });
+    const text = printPlan((await plan(world, edited)).plan);
+    assert.match(text, /Not in this plan: TalosWorker demo: Kubernetes runs v1\.36\.3, and this pool asks for v1\.35\.4/);
+    assert.doesNotMatch(printPlan((await plan(world, demoCluster(cps, workers))).plan), /asks for/);
+  }));
+
 test("the plan of machines on loopback is that of a demo where such machines are in use, and refused elsewhere", async () => {
   const local = ["127.1.0.1", "127.1.0.2"];
   const edited = (names: readonly string[]): TalosCluster => demoCluster(names.slice(0, 1), names.slice(1));
