@@ -191,6 +191,12 @@ spec: {version: v1.13.9, kubeVersion: v1.36.3, mode: metal, metalSpec: {machines
     assert.deepEqual((await client.resource(talosMachineResource).list()).items, []);
   });
 
+  it("takes the defaults of what an edit leaves out", async () => {
+    const { out, error } = await plan(edited.replace("kubeVersion: v1.36.3, ", ""));
+    assert.equal(error, undefined);
+    assert.match(out, /\[installs\] [^\n]*demo-10\.0\.0\.7/);
+  });
+
   it("refuses what the API server would refuse, and says so", async () => {
     const { out, error } = await plan(edited.replace("v1.13.9", "$(id)"));
     assert.equal(out, "");
