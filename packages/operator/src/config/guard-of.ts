@@ -7,7 +7,7 @@ import type { Differing, KnownConfig } from "../model/config.ts";
 export const MAX_CHANGES = 100;
 
 /** What is known of a change beside the change itself. */
-export interface ChangeGuard {
+interface ChangeGuard {
   /** What is tried first, where the rest needs a boot. Holds keys. */
   readonly firstPart: string | undefined;
   readonly seen: Pick<KnownConfig, "firstPart" | "hazards">;
