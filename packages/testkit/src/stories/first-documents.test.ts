@@ -18,7 +18,7 @@ const examples: readonly { readonly name: string; readonly text: string; readonl
   {
     name: "with versions and groups",
     text: readFileSync(new URL("../../testdata/simple-cluster.yaml", import.meta.url), "utf8"),
-    talosVersion: "v1.5.5",
+    talosVersion: "v1.13.9",
   },
 ];
 
