@@ -98,8 +98,7 @@ function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): Troub
   for (const { list, index, check } of entries) {
     const found = check();
     // A later entry may put right what an earlier one left unfinished.
-    if (found.kind === "trouble" && isPartOf(found.words, words))
-      return { ...found, entry: { list, index } };
+    if (found.kind === "trouble" && isPartOf(found.words, words)) return { ...found, entry: { list, index } };
   }
   return undefined;
 }

@@ -42,15 +42,13 @@ export function withoutBarred(
 
 /** Encryption that no volume comes through, and what only an installation reads: with it the rest would wait for ever. */
 function barredIn(live: string, wanted: string, changes: readonly ConfigChange[]): readonly Barred[] {
-  const ofVolumes = barredEncryption(live, wanted, changes).map(
-    ({ volume, why, changes: own }): Barred => ({ part: { volume, why }, changes: own }),
-  );
+  const ofVolumes = barredEncryption(live, wanted, changes).map(({ volume, why, changes: own }): Barred => ({
+    part: { volume, why },
+    changes: own,
+  }));
   const ofInstallation = Map.groupBy(
     changes.filter(({ effect }) => effect === "reinstall"),
     ({ reason }) => reason,
   );
-  return [
-    ...ofVolumes,
-    ...[...ofInstallation.values()].map((own): Barred => ({ part: { changes: own }, changes: own })),
-  ];
+  return [...ofVolumes, ...[...ofInstallation.values()].map((own): Barred => ({ part: { changes: own }, changes: own }))];
 }

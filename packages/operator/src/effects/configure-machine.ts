@@ -5,7 +5,7 @@ import { renderMachineConfig } from "../config/render.ts";
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { wantedMeta } from "../procedures/configure/meta-plan.ts";
-import { configuredLook, settled, withLook } from "../planning/afterwards.ts";
+import { configuredLook, diskWords, settled, withLook } from "../planning/afterwards.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { factsOf, machineFact } from "../record/facts.ts";
 import { buildToInstall } from "../procedures/join/build-to-install.ts";
@@ -171,7 +171,7 @@ export const configureMachine = defineSend("ConfigureMachine", {
       "installs",
       name,
       (named) => `Send the configuration, which installs on the disk named and overwrites it: ${named}.`,
-      `${name} (${address}, ${installDisk ?? "no disk"}, Talos ${version})`,
+      `${name} (${address}, ${diskWords(installDisk)}, Talos ${version})`,
     );
   },
   afterwards: (seen, { machine }) =>

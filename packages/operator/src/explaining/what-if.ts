@@ -116,7 +116,9 @@ async function readConfigs(
       if ((pool.spec?.configRef?.name ?? "") === "") return [];
       const config = await references.resolve(pool.spec?.configRef, namespace);
       // That a person may not read it says nothing of the operator.
-      return config.kind === "problem" && config.reason !== "ReferenceNotFound" && config.reason !== "InvalidConfig" ? [] : [[pool, config]];
+      return config.kind === "problem" && config.reason !== "ReferenceNotFound" && config.reason !== "InvalidConfig"
+        ? []
+        : [[pool, config]];
     }),
   );
   const found = new Map(read.flat());

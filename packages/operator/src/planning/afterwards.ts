@@ -6,8 +6,13 @@ import type { EtcdMember, InMaintenance, Look, Running, SeenEtcd } from "../mode
 import type { DeclaredMachine, MachineName } from "../model/machine.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 
-/** Stands for the disk that is chosen when the machine lists its disks, in the words of the step. */
-const ANY_DISK = "a disk it does not report yet";
+/** Stands for the disk that is chosen when the machine lists its disks. */
+const ANY_DISK = "/dev/sd?";
+
+/** The disk of a step, for people. */
+export function diskWords(disk: string | undefined): string {
+  return disk === ANY_DISK ? "a disk it does not report yet" : (disk ?? "no disk");
+}
 
 /** How long access Secrets that were written now would last. */
 export const YEAR_MS = 365 * 24 * 3_600_000;

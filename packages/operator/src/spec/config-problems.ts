@@ -39,15 +39,17 @@ export function configProblems(
     if (image !== undefined)
       return [{ field, message: `the installer in its machine config: ${image[0]}`, remedy: image[1], reason: "InvalidConfig" }];
     // A patch may have moved the networks to where the machines are.
-    return clusterNetworks({ podCIDR: check.podSubnets, serviceCIDR: check.serviceSubnets })
-      // One that a reference gives later is held against them then.
-      .filter((network) => address !== "" && holdsAddress(network, address))
-      .map(({ text, use }) => ({
-        field: `${field}.address`,
-        message: `${address} lies in ${text}, the network of ${use} in the machine's config: etcd would wait for an address outside it for ever`,
-        remedy: "Move the machine, or change the patch that sets this network",
-        reason: "AddressInClusterRange",
-      }));
+    return (
+      clusterNetworks({ podCIDR: check.podSubnets, serviceCIDR: check.serviceSubnets })
+        // One that a reference gives later is held against them then.
+        .filter((network) => address !== "" && holdsAddress(network, address))
+        .map(({ text, use }) => ({
+          field: `${field}.address`,
+          message: `${address} lies in ${text}, the network of ${use} in the machine's config: etcd would wait for an address outside it for ever`,
+          remedy: "Move the machine, or change the patch that sets this network",
+          reason: "AddressInClusterRange",
+        }))
+    );
   });
   return toldOnce(problems);
 }

@@ -249,7 +249,10 @@ describe("a change that is no configuration change", () => {
         await edit(world, { metalSpec: { machineSpec: { configPatches: [{ machine: { install } }] } } });
         await world.until("told", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.reason === "NotSent");
         const { message } = (await world.condition(kinds.controlPlane, "ConfigUpToDate")) ?? { message: "" };
-        assert.match(message, new RegExp(`^machine\\.install\\.${Object.keys(install)[0] ?? ""}\\S* of TalosControlPlane demo is not sent \\(demo-10\\.5`));
+        assert.match(
+          message,
+          new RegExp(`^machine\\.install\\.${Object.keys(install)[0] ?? ""}\\S* of TalosControlPlane demo is not sent \\(demo-10\\.5`),
+        );
         await world.time.advance(600_000);
         assert.equal(world.sent.length, sent);
       }));

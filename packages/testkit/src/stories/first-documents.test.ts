@@ -31,7 +31,8 @@ async function told(world: CompositionStory): Promise<readonly string[]> {
     .flatMap(({ items }) => items)
     .flatMap((object) =>
       (object.status?.conditions ?? []).map(
-        ({ type, status, reason, message }) => `${object.kind ?? ""} ${object.metadata?.name ?? ""} ${type}=${status}/${reason}: ${message}`,
+        ({ type, status, reason, message }) =>
+          `${object.kind ?? ""} ${object.metadata?.name ?? ""} ${type}=${status}/${reason}: ${message}`,
       ),
     );
 }
@@ -44,7 +45,9 @@ describe("the simple example of the first documents", () => {
         async (world) => {
           const [object] = parseKubernetesYaml(text) as readonly KubeObject[];
           assert.ok(object !== undefined);
-          await world.client.resource(kinds.kubernetesCluster).create({ ...object, metadata: { namespace: "default", ...object.metadata } });
+          await world.client
+            .resource(kinds.kubernetesCluster)
+            .create({ ...object, metadata: { namespace: "default", ...object.metadata } });
           await world.start();
           await world.time.advance(1_800_000);
           const all = await told(world);

@@ -114,7 +114,8 @@ test("kernel arguments of the settings do nothing where systemd-boot starts the 
     const both = patches([{ machine: { install } }, label]);
     await edit(world, { controlPlane: both, worker: both });
     await world.until("sent", () => Promise.resolve(all.every((address) => configOf(address).includes("example.org/rack"))), 1_200);
-    const says = /machine\.install\.extraKernelArgs\S* of TalosControlPlane demo is not sent \(.*starts from a UKI.*Other settings are sent\./;
+    const says =
+      /machine\.install\.extraKernelArgs\S* of TalosControlPlane demo is not sent \(.*starts from a UKI.*Other settings are sent\./;
     await told(world, says, "ConfigUpToDate");
     await world.time.advance(600_000);
     assert.ok(all.every((address) => !configOf(address).includes("isolcpus")));

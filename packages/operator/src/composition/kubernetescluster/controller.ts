@@ -123,7 +123,10 @@ export function createCompositionController(options: CompositionControllerOption
     if (isEdited(cluster as Told) && decision.apply.length + decision.applyPools.length > 0)
       await statuses.write(
         seen,
-        { ...decision, conditions: withKstatus(seen, decision.applyPools, startingConditions(decision.conditions, cluster.metadata.generation)) },
+        {
+          ...decision,
+          conditions: withKstatus(seen, decision.applyPools, startingConditions(decision.conditions, cluster.metadata.generation)),
+        },
         context,
       );
     context.note("files");

@@ -97,17 +97,31 @@ for (const [by, says] of [
     const [part, ...others] = seen.withheld ?? [];
     assert.deepEqual([part === undefined, others], [isSent, []]);
     const left = part !== undefined && "changes" in part ? part.changes : [];
-    for (const { path, reason } of left) assert.match(`${path} ${reason}`, new RegExp(`^machine\\.install\\.extraKernelArgs\\S* ${says?.source.slice(1) ?? ""}`));
+    for (const { path, reason } of left)
+      assert.match(`${path} ${reason}`, new RegExp(`^machine\\.install\\.extraKernelArgs\\S* ${says?.source.slice(1) ?? ""}`));
   });
 
 test("a machine that a UKI starts may lose kernel arguments from its configuration: they did nothing", async () => {
   const machine = started("uki");
-  const named = { ...machine, resources: { ...machine.resources, get: async (kind: unknown, ...more: readonly unknown[]) => {
-    if (kind !== resourceKinds.machineConfig) return machine.resources.get(kind as never, ...(more as []));
-    return { spec: new ConfigText(patchMachineConfig(live, [JSON.stringify({ machine: { install: { extraKernelArgs: ["quiet"], grubUseUKICmdline: false } } })])) };
-  } } } as unknown as TalosClient;
+  const named = {
+    ...machine,
+    resources: {
+      ...machine.resources,
+      get: async (kind: unknown, ...more: readonly unknown[]) => {
+        if (kind !== resourceKinds.machineConfig) return machine.resources.get(kind as never, ...(more as []));
+        return {
+          spec: new ConfigText(
+            patchMachineConfig(live, [JSON.stringify({ machine: { install: { extraKernelArgs: ["quiet"], grubUseUKICmdline: false } } })]),
+          ),
+        };
+      },
+    },
+  } as unknown as TalosClient;
   const { seen } = await read(named);
-  assert.deepEqual([seen.withheld, seen.changes.length > 0, seen.changes.every(({ effect }) => effect === "live")], [undefined, true, true]);
+  assert.deepEqual(
+    [seen.withheld, seen.changes.length > 0, seen.changes.every(({ effect }) => effect === "live")],
+    [undefined, true, true],
+  );
 });
 
 test("META is read where it is of interest, and compared by hash", async () => {
