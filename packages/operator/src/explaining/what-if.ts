@@ -294,10 +294,7 @@ async function worldOf(
     requireFingerprint: false,
   };
   const configs = configsOf(seen, { pools: storedPools, spec: stored?.spec, configOf });
-  const unknown = [...seen.machines, ...seen.former]
-    .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
-    .map((machine) => machine.declared.name);
-  return { seen: await withStoredSnapshots({ ...seen, configs }, [cluster, storedCluster], client), unknown };
+  return { seen: await withStoredSnapshots({ ...seen, configs }, [cluster, storedCluster], client), unknown: unknownIn(seen) };
 }
 
 /** Access Secrets as they should be: nobody reads them. */
@@ -308,6 +305,13 @@ function accessAt(facts: ClusterFacts | undefined, now: number): Pick<Observed, 
     kubeconfig: { kind: "present", value: { ...value, endpoints: [facts.endpoint] } },
     talosconfig: { kind: "present", value },
   };
+}
+
+/** Machines of which nothing is reported. */
+function unknownIn({ machines, former }: Observed): readonly MachineName[] {
+  return [...machines, ...former]
+    .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
+    .map(({ declared }) => declared.name);
 }
 
 /** What is stored of the objects, on its way out; what is not stored cannot be deleted. */

@@ -21,7 +21,7 @@ import { decideComposition } from "./decide.ts";
 import { writtenFields } from "./describe.ts";
 import { CompositionError, compositionBackoff } from "./errors.ts";
 import { compositionFinalizers } from "./keys.ts";
-import type { Decision, PoolManifest, Seen } from "./model.ts";
+import type { Decision, Seen } from "./model.ts";
 import { holdersBeside, isForUs, observeComposition, ownerKeys, twinsOf } from "./observe.ts";
 import type { CompositionCaches } from "./observe.ts";
 import { keepGivenSecrets } from "./keep-given.ts";
@@ -123,10 +123,7 @@ export function createCompositionController(options: CompositionControllerOption
     if (isEdited(cluster as Told) && decision.apply.length + decision.applyPools.length > 0)
       await statuses.write(
         seen,
-        {
-          ...decision,
-          conditions: withKstatus(seen, decision.applyPools, startingConditions(decision.conditions, cluster.metadata.generation)),
-        },
+        { ...decision, conditions: withKstatus(seen, decision, startingConditions(decision.conditions, cluster.metadata.generation)) },
         context,
       );
     context.note("files");
@@ -154,7 +151,7 @@ export function createCompositionController(options: CompositionControllerOption
     context.note("status");
     const [failure] = failures;
     const conditions = withRefusal([...decision.conditions, ...told, ...made.conditions], failure, cluster.metadata.generation);
-    const wait = await statuses.write(seen, { ...decision, conditions: withKstatus(seen, decision.applyPools, conditions) }, context);
+    const wait = await statuses.write(seen, { ...decision, conditions: withKstatus(seen, decision, conditions) }, context);
     if (failure instanceof CompositionError) options.events.tell(cluster, failure.kind, "Compose", failure.message);
     if (failure !== undefined) throw failure;
     if (decision.stage === "invalid") options.figures?.failed("KubernetesCluster", "ValidationError");
@@ -221,13 +218,17 @@ export function createCompositionController(options: CompositionControllerOption
   });
 }
 
-/** With what tools read beside `Ready`. @param made the pools as the cluster writes them */
-function withKstatus(seen: Seen, made: readonly PoolManifest[], conditions: readonly ConditionInput[]): readonly ConditionInput[] {
+/** With what tools read beside `Ready`. @param applyPools as the cluster writes them */
+function withKstatus(
+  seen: Seen,
+  { applyPools }: Pick<Decision, "applyPools">,
+  conditions: readonly ConditionInput[],
+): readonly ConditionInput[] {
   const { cluster, controlPlane, workers } = seen;
   const fields = writtenFields(seen);
   const parts = [controlPlane, ...workers].flatMap((pool) => {
     if (pool === undefined) return [];
-    const wanted = made.find(({ kind, metadata }) => kind === pool.kind && metadata.name === pool.metadata.name)?.spec;
+    const wanted = applyPools.find(({ kind, metadata }) => kind === pool.kind && metadata.name === pool.metadata.name)?.spec;
     return [{ ...pool, fields: withAdded(fields, pool.spec, wanted) }];
   });
   return judgedConditions({ conditions, hasOpenEffect: false, parts }, cluster.metadata.generation);

@@ -95,11 +95,7 @@ export async function readConfig(
   const compare = (text: string): SendableConfig => sendableOf(question, desired, text, boot?.arguments.loader);
   const { wanted, changes, withheld } = compare(live);
   const talos = told ?? (lacksArguments(boot?.arguments) ? await readTalos(client, options) : undefined);
-  const { platform } = question.input;
-  const { firstPart, seen: guard } = guardOf(
-    { wanted, live, changes },
-    { platform, version, reachedAt: question.address, addresses: question.addresses },
-  );
+  const { firstPart, seen: guard } = guardOf({ wanted, live, changes }, placeOf(question));
   const install = installDifference(asks.install, runs.install, question.input);
   const components = componentDifferences(asks, runs, question.input.controlPlane.kubeVersion);
   const kubernetes = kubernetesOf(runs.images);
@@ -135,6 +131,11 @@ export async function readConfig(
       ...(onDisk === undefined ? {} : { diskHash: hashOf(onDisk) }),
     },
   };
+}
+
+/** The machine that the configuration is for. */
+function placeOf({ address, addresses, input: { platform, version } }: ConfigQuestion): Parameters<typeof guardOf>[1] {
+  return { platform, version, reachedAt: address, addresses };
 }
 
 /** @throws EffectError `PRECONDITION_GONE` when the machine reports no boot id */
