@@ -1,4 +1,5 @@
 import { classifyConfigEffects, describeMachineConfig, isConfigError } from "@talos-operator/talos";
+import { isAboutInstallation } from "./compare.ts";
 import type { ConfigComparison } from "./compare.ts";
 import { differingName, guardOf } from "./guard-of.ts";
 import { noSecrets } from "./no-secrets.ts";
@@ -23,7 +24,9 @@ export function changesBetween(
     const compare = (desired: string): ConfigComparison => ({
       wanted: desired,
       // Nobody is asked what started the machine: the plan takes GRUB, and says so.
-      changes: classifyConfigEffects(live, desired, talosVersion).changes.map((change) => withLoader(change, "grub")),
+      changes: classifyConfigEffects(live, desired, talosVersion)
+        .changes.filter((change) => !isAboutInstallation(change))
+        .map((change) => withLoader(change, "grub")),
     });
     const { wanted, changes, withheld: parts } = withoutBarred(compare(asked), live, { version: talosVersion, compare });
     const withheld = parts.length === 0 ? {} : { withheld: parts };
