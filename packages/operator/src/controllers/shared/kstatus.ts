@@ -136,7 +136,12 @@ export function pausedStatus(
           ...(isProgressing ? [conditionFor("Progressing", "Blocked", words, progress.observedGeneration)] : []),
           ...(isOpen ? [conditionFor("Stalled", "Paused", words)] : []),
         ];
-  return { fields: {}, conditions: [...conditions, ...waits], keepsOthers: true, drops: ["DryRun", "Reconciling", "Stalled"] };
+  return {
+    fields: {},
+    conditions: [...conditions, ...waits],
+    keepsOthers: true,
+    drops: ["DryRun", "Reconciling", "Stalled"],
+  };
 }
 
 /** The same of an object whose status is the only place that something is known by: all of it stays, but what `over` says. */
