@@ -126,7 +126,7 @@ export const backupReasons = {
     when: "The API server refused the TalosEtcdBackup that was due, or did not answer. It is tried again.",
     next: "See the message: a quota, an admission rule or a right may be in the way.",
   },
-  SchedulePaused: { status: "False", release: "none", when: "spec.paused is true.", next: "Set it to false." },
+  SchedulePaused: { status: "False", release: "person", when: "spec.paused is true.", next: "Set it to false." },
 } as const satisfies ConditionEntry["reasons"];
 
 /** Reasons of `Ready` that say that a backup, or a schedule, is as asked for. */

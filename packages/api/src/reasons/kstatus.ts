@@ -32,8 +32,8 @@ export const stalled = {
     Paused: {
       status: "True",
       release: "none",
-      when: "The annotation reconcile-mode was set before the spec was carried out.",
-      next: "Remove the annotation.",
+      when: "The annotation reconcile-mode was set before the spec was carried out, or spec.paused of a schedule is true.",
+      next: "Remove the annotation, or set spec.paused to false.",
     },
   },
 } as const satisfies ConditionEntry;

@@ -90,7 +90,20 @@ const talosConfig = object(
   {
     machineType: text("controlplane or worker."),
     clusterEndpoint: text("URL of the Kubernetes API that the machine will serve or join; absent while it is not known."),
-    installDisk: text("Disk that Talos will be installed on, for example /dev/sda."),
+    installDisk: text("Disk that Talos will be installed on, for example /dev/sda; absent where the cluster names none."),
+    cluster: object(
+      {
+        network: object(
+          {
+            dnsDomain: text("DNS domain of the cluster."),
+            podSubnets: texts("Networks of pods.", "A network."),
+            serviceSubnets: texts("Networks of services.", "A network."),
+          },
+          { description: "Networks of the cluster." },
+        ),
+      },
+      { description: "The cluster that the machine becomes a part of." },
+    ),
   },
   { description: "What the machine becomes. Written by the operator for people and machine providers; nothing is read from it." },
 );

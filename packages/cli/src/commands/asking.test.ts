@@ -179,16 +179,22 @@ metadata: {name: demo}
 spec: {version: v1.13.9, kubeVersion: v1.36.3, mode: metal, metalSpec: {machines: [{address: 10.0.0.7}]}}
 `;
 
-  it("tells the steps in order, and that the machine's state is not known", async () => {
+  it("tells the steps in order, and last that the machine's state is not known", async () => {
     const { out, error } = await plan(edited);
     assert.equal(error, undefined);
     assert.match(
       out,
-      /^default\/demo \(new\)\nState unknown: demo-10\.0\.0\.7\.\nPlan [0-9a-f]{10}, \d+ step\(s\); nothing of it is done\.\n1\. /,
+      /^default\/demo \(new\)\nPlan: \d+ steps\. Nothing is done yet\.\n1\. [^]*\nNot reported: the state of demo-10\.0\.0\.7\.\n$/,
     );
-    assert.match(out, /\[installs\] [^\n]*demo-10\.0\.0\.7/);
+    assert.match(out, /\[installs\] [^\n]*demo-10\.0\.0\.7 \(10\.0\.0\.7, a disk it does not report yet, Talos v1\.13\.9\)/);
     const client = createKubeClient(api.transport);
     assert.deepEqual((await client.resource(talosMachineResource).list()).items, []);
+  });
+
+  it("takes the defaults of what an edit leaves out", async () => {
+    const { out, error } = await plan(edited.replace("kubeVersion: v1.36.3, ", ""));
+    assert.equal(error, undefined);
+    assert.match(out, /\[installs\] [^\n]*demo-10\.0\.0\.7/);
   });
 
   it("refuses what the API server would refuse, and says so", async () => {

@@ -8,6 +8,7 @@ import { drainsOf } from "../process/drain-objects.ts";
 import { withHelm } from "../process/helm-worker.ts";
 import { withKube } from "../process/kube-of-flags.ts";
 import { demandAccepted } from "../process/demand-accepted.ts";
+import { withDefaults } from "../process/with-defaults.ts";
 import { readManifest } from "../process/manifest.ts";
 import type { ManifestObject } from "../process/manifest.ts";
 import { outputForm } from "./asked-object.ts";
@@ -40,7 +41,7 @@ export async function runPlan(flags: FlagValues, { stdout, stderr, signal }: Com
       })) as unknown as readonly T[];
     if (!isDeletion) await demandAccepted(here<ManifestObject>([...ofClusters, ...ofAddons]), client);
     const hosts = { allowLoopback: booleanFlag(flags, "allow-loopback-machines") };
-    const found = await whatIf(here<EditedObject>(ofClusters), { client, now: systemClock.now(), hosts, isDeletion });
+    const found = await whatIf(here<EditedObject>(ofClusters.map(withDefaults)), { client, now: systemClock.now(), hosts, isDeletion });
     if (found.length === 0 && ofAddons.length === 0)
       throw new CliError(
         isDeletion ? "nothing of the file is stored" : "the objects belong to no control plane that exists or stands in the file",
@@ -69,6 +70,6 @@ function addonText({ release, words, changes }: WhatIfAddon): string {
 }
 
 function text({ cluster, isNew, plan, unknown }: WhatIf, drains: readonly string[]): string {
-  const about = unknown.length === 0 ? "" : `State unknown: ${unknown.join(", ")}.\n`;
-  return `${cluster}${isNew ? " (new)" : ""}\n${about}${drains.map((line) => `${line}\n`).join("")}${printPlan(plan)}\n`;
+  const about = unknown.length === 0 ? [] : [`Not reported: the state of ${unknown.join(", ")}.`];
+  return [`${cluster}${isNew ? " (new)" : ""}`, ...drains, printPlan(plan), ...about, ""].join("\n");
 }

@@ -1,11 +1,12 @@
 import { classifyConfigEffects, describeMachineConfig, isConfigError } from "@talos-operator/talos";
+import { isAboutInstallation } from "./compare.ts";
 import type { ConfigComparison } from "./compare.ts";
-import { withoutBarredEncryption } from "./withheld.ts";
-import { firstPartOf } from "./first-part.ts";
-import { newHazards } from "./hazards.ts";
+import { differingName, guardOf } from "./guard-of.ts";
 import { noSecrets } from "./no-secrets.ts";
 import { renderMachineConfig } from "./render.ts";
 import type { RenderInput } from "./render.ts";
+import { withLoader } from "./with-loader.ts";
+import { withoutBarred } from "./withheld.ts";
 import type { KnownConfig } from "../model/config.ts";
 
 /** What another spec would change on a machine that runs. */
@@ -22,29 +23,23 @@ export function changesBetween(
     const [live, asked] = [render(before), render(after)];
     const compare = (desired: string): ConfigComparison => ({
       wanted: desired,
-      changes: classifyConfigEffects(live, desired, talosVersion).changes,
+      // Nobody is asked what started the machine: the plan takes GRUB, and says so.
+      changes: classifyConfigEffects(live, desired, talosVersion)
+        .changes.filter((change) => !isAboutInstallation(change))
+        .map((change) => withLoader(change, "grub")),
     });
-    const { wanted, changes, withheld: parts } = withoutBarredEncryption(compare(asked), live, { version: talosVersion, compare });
+    const { wanted, changes, withheld: parts } = withoutBarred(compare(asked), live, { version: talosVersion, compare });
     const withheld = parts.length === 0 ? {} : { withheld: parts };
     if (changes.length === 0) return { changes, ...withheld };
-    const { platform } = after;
-    const firstPart = firstPartOf({ wanted, live, changes }, { platform, version: talosVersion, addresses: new Set() });
-    const hazards = newHazards(wanted, live, { platform, version: talosVersion, reachedAt: after.reachedAt });
+    const { platform, reachedAt } = after;
     return {
       changes,
       ...withheld,
-      ...(firstPart === undefined ? {} : { firstPart: firstPart.changes }),
-      ...(hazards.length === 0 ? {} : { hazards }),
-      ...hostnameDifference(live, wanted),
+      ...guardOf({ wanted, live, changes }, { platform, version: talosVersion, reachedAt, addresses: new Set() }).seen,
+      ...differingName(describeMachineConfig(live).hostname, describeMachineConfig(wanted).hostname),
     };
   } catch (thrown) {
     if (isConfigError(thrown) || (thrown instanceof Error && thrown.name === "ConfigRefusal")) return undefined;
     throw thrown;
   }
-}
-
-function hostnameDifference(runs: string, asked: string): Pick<KnownConfig, "hostname"> {
-  if (runs === asked) return {};
-  const names = { runs: describeMachineConfig(runs).hostname ?? "", asked: describeMachineConfig(asked).hostname ?? "" };
-  return names.runs === names.asked ? {} : { hostname: names };
 }

@@ -14,7 +14,7 @@ const MAX_PATCH_CHARACTERS = 1024 * 1024;
 
 /** What rendering without keys finds out. */
 export type ConfigCheck =
-  /** In words that name entry, document and path; with what to write, where the words do not say it. */
+  /** In words that name document and path; with what to write, where the words do not say it. */
   | { readonly kind: "trouble"; readonly words: string; readonly entry?: TroubledEntry; readonly advice?: string }
   /** The networks, the installer, the discovery, the network plugin and the name that the configuration ends up with, patches included. */
   | {
@@ -30,14 +30,18 @@ export type ConfigCheck =
       readonly nodeName: string | undefined;
     };
 
-/** The entry that the trouble begins with, and the words without its name. */
+/** The entry that the trouble begins with. */
 export interface TroubledEntry {
   readonly list: "configPatches" | "additionalConfig";
   readonly index: number;
-  readonly words: string;
 }
 
-type Trouble = Extract<ConfigCheck, { readonly kind: "trouble" }>;
+export type Trouble = Extract<ConfigCheck, { readonly kind: "trouble" }>;
+
+/** The words behind the name of the entry, where the trouble is in one. */
+export function troubleWords({ entry, words }: Trouble): string {
+  return entry === undefined ? words : `${entry.list}[${entry.index}]: ${words}`;
+}
 
 /** Answers that are kept: every pass asks the same question, and an answer costs milliseconds. */
 const MAX_KEPT = 5_000;
@@ -69,9 +73,7 @@ function renderAndDescribe(input: Omit<RenderInput, "secrets">): ConfigCheck {
   const found = firstTrouble(input, check.words) ?? check;
   const advice = adviceFor(found.words);
   if (advice === undefined) return found;
-  const plain = (words: string): string => words.replace(/\. Give a value in the form that the field asks for\.?$/, "");
-  const entry = found.entry === undefined ? {} : { entry: { ...found.entry, words: plain(found.entry.words) } };
-  return { ...found, words: plain(found.words), ...entry, advice };
+  return { ...found, words: found.words.replace(/\. Give a value in the form that the field asks for\.?$/, ""), advice };
 }
 
 /** Entries that are tried one by one; whoever writes more finds it by halves. */
@@ -97,8 +99,7 @@ function firstTrouble(input: Omit<RenderInput, "secrets">, words: string): Troub
   for (const { list, index, check } of entries) {
     const found = check();
     // A later entry may put right what an earlier one left unfinished.
-    if (found.kind === "trouble" && isPartOf(found.words, words))
-      return { kind: "trouble", words: `${list}[${index}]: ${found.words}`, entry: { list, index, words: found.words } };
+    if (found.kind === "trouble" && isPartOf(found.words, words)) return { ...found, entry: { list, index } };
   }
   return undefined;
 }

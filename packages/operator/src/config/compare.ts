@@ -42,7 +42,8 @@ export function compareConfigs(input: {
   return { wanted, changes };
 }
 
-function isAboutInstallation({ document, path }: ConfigChange): boolean {
+/** It chose how the machine was installed, and no change of its configuration carries it. */
+export function isAboutInstallation({ document, path }: ConfigChange): boolean {
   return installPaths.some((pattern) => pattern.test(`${document} ${path}`));
 }
 

@@ -5,13 +5,14 @@ import { renderMachineConfig } from "../config/render.ts";
 import { EffectError } from "../errors.ts";
 import { LOOK_TIMEOUT_MS } from "../looking/look-at.ts";
 import { wantedMeta } from "../procedures/configure/meta-plan.ts";
-import { configuredLook, settled, withLook } from "../planning/afterwards.ts";
+import { configuredLook, diskWords, settled, withLook } from "../planning/afterwards.ts";
 import { onMachine } from "../planning/step-of.ts";
-import { machineFact } from "../record/facts.ts";
+import { factsOf, machineFact } from "../record/facts.ts";
 import { buildToInstall } from "../procedures/join/build-to-install.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { InMaintenance } from "../model/look.ts";
+import type { Observed } from "../model/observation.ts";
 import { noteNotSent } from "./attempt.ts";
 import { rememberedAs } from "./define.ts";
 import type { Sending } from "./define.ts";
@@ -156,7 +157,9 @@ export const configureMachine = defineSend("ConfigureMachine", {
     session.machines.connections(machine.name)?.closeMaintenance();
     session.machines.lookForConfigured(machine.name);
   },
-  step({ machine: { name, address, version }, installDisk }, seen) {
+  step({ machine, installDisk }, seen) {
+    const { name, address } = machine;
+    const version = versionToInstall(seen, machine);
     if (isContainerHere(seen, name))
       return onMachine(
         "live",
@@ -168,8 +171,15 @@ export const configureMachine = defineSend("ConfigureMachine", {
       "installs",
       name,
       (named) => `Send the configuration, which installs on the disk named and overwrites it: ${named}.`,
-      `${name} (${address}, ${installDisk ?? "no disk"}, Talos ${version})`,
+      `${name} (${address}, ${diskWords(installDisk)}, Talos ${version})`,
     );
   },
-  afterwards: (seen, { machine }) => settled(withLook(seen, machine.name, configuredLook(seen, machine))),
+  afterwards: (seen, { machine }) =>
+    settled(withLook(seen, machine.name, configuredLook(seen, { ...machine, version: versionToInstall(seen, machine) }))),
 });
+
+/** What a plan has it run: what runs in the cluster comes before what is asked for. */
+function versionToInstall(seen: Observed, machine: DeclaredMachine): string {
+  const facts = factsOf(seen);
+  return facts === undefined ? machine.version : buildToInstall(seen, facts, machine).version;
+}

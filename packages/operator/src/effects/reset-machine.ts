@@ -4,7 +4,7 @@ import { LOOK_TIMEOUT_MS, seenEtcd } from "../looking/look-at.ts";
 import { platformOf } from "../procedures/configure/platform-of.ts";
 import { waitsForEtcd } from "../assess/etcd-view.ts";
 import { lookedAgain, settled, wipedLook, withLook } from "../planning/afterwards.ts";
-import { withoutMember } from "../planning/afterwards-machines.ts";
+import { withoutDrain, withoutMember } from "../planning/afterwards-machines.ts";
 import { withoutKubelet } from "../planning/afterwards-nodes.ts";
 import { onMachine } from "../planning/step-of.ts";
 import { factsOf, intentOn, machineFact } from "../record/facts.ts";
@@ -125,7 +125,9 @@ export const resetMachine = defineSend("ResetMachine", {
   afterwards(seen, { machine, isGraceful }) {
     // A graceful one leaves etcd by itself before it is wiped.
     const left = isGraceful === true ? withoutMember(seen, machine) : seen;
-    return withoutKubelet(settled(lookedAgain(withLook(left, machine, wipedLook(left, machine)))), machine);
+    // With its drain it would keep its place in the budget of its pool.
+    const reset = withoutDrain(withLook(left, machine, wipedLook(left, machine)), machine);
+    return withoutKubelet(settled(lookedAgain(reset)), machine);
   },
 });
 

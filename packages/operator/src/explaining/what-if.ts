@@ -33,6 +33,8 @@ import { readRecord } from "../record/facts-codec.ts";
 import { asMade, fixedPropertyProblems } from "../spec/fixed-properties.ts";
 import { foresee } from "../planning/foresee.ts";
 import { asksAnotherTalos } from "../planning/upgrade-plan.ts";
+import { createConfigReferences } from "../references/config-references.ts";
+import type { ResolvedConfig } from "../references/config-references.ts";
 import { withNotReported } from "./what-if-not-reported.ts";
 import { firstHazardFindings } from "./first-hazards.ts";
 import { sharedNodeNameProblems, sharedNodeNames } from "../spec/node-names.ts";
@@ -103,6 +105,35 @@ export async function whatIf(written: readonly EditedObject[], ports: WhatIfPort
   return results;
 }
 
+/** What `configRef` of a pool gave; `undefined` = it names none, or nobody could read it. */
+type ConfigOf = (pool: TalosControlPlane | TalosWorker) => ResolvedConfig | undefined;
+
+/** Reads the configurations that these pools refer to, with the access of who asks. */
+async function readConfigs(
+  pools: readonly (TalosControlPlane | TalosWorker)[],
+  namespace: string,
+  { client, now }: Pick<WhatIfPorts, "client" | "now">,
+): Promise<ConfigOf> {
+  const references = createConfigReferences(client, { now: () => now });
+  const read = await Promise.all(
+    pools.map(async (pool): Promise<readonly (readonly [typeof pool, ResolvedConfig])[]> => {
+      if ((pool.spec?.configRef?.name ?? "") === "") return [];
+      const config = await references.resolve(pool.spec?.configRef, namespace);
+      // That a person may not read it says nothing of the operator.
+      return config.kind === "problem" && config.reason !== "ReferenceNotFound" && config.reason !== "InvalidConfig"
+        ? []
+        : [[pool, config]];
+    }),
+  );
+  const found = new Map(read.flat());
+  return (pool) => found.get(pool);
+}
+
+/** The machines of a pool, with the configuration that it refers to. */
+function declaredBy(pool: TalosControlPlane | TalosWorker, configOf: ConfigOf): readonly DeclaredMachine[] {
+  return machinesOf(pool, { config: () => configOf(pool) });
+}
+
 /** What is wrong with the spec. */
 function problemsOf({
   cluster,
@@ -110,28 +141,32 @@ function problemsOf({
   workers,
   facts,
   hosts,
+  configOf,
 }: {
   readonly cluster: TalosCluster | undefined;
   readonly controlPlane: TalosControlPlane;
   readonly workers: readonly TalosWorker[];
   readonly facts: ClusterFacts | undefined;
   readonly hosts: HostOptions;
+  readonly configOf: ConfigOf;
 }): readonly Finding[] {
+  const config = configOf(controlPlane);
   const contractOf = ({ kind, metadata: { name } }: TalosControlPlane | TalosWorker): string | undefined =>
     poolContract(facts, { kind, name });
   const ofControlPlane = [
-    ...controlPlaneProblems(controlPlane, [], hosts, undefined, contractOf(controlPlane)),
-    ...fixedPropertyProblems(controlPlane, facts),
+    ...controlPlaneProblems(controlPlane, [], hosts, config, contractOf(controlPlane)),
+    ...fixedPropertyProblems(controlPlane, facts, config?.kind === "base" ? config.base : undefined),
   ];
-  const named = [controlPlane, ...workers].map((pool) => ({ pool, config: undefined, contract: contractOf(pool) }));
+  const named = [controlPlane, ...workers].map((pool) => ({ pool, config: configOf(pool), contract: contractOf(pool) }));
   const nodeNames = sharedNodeNames(named, controlPlane);
   const namesOf = (pool: TalosControlPlane | TalosWorker): readonly Finding[] => sharedNodeNameProblems(pool, nodeNames, () => true);
-  const hazardsIn = (pool: TalosControlPlane | TalosWorker): readonly Finding[] => firstHazardFindings(pool, controlPlane, facts);
+  const hazardsIn = (pool: TalosControlPlane | TalosWorker): readonly Finding[] =>
+    firstHazardFindings(pool, declaredBy(pool, configOf), controlPlane, facts);
   ofControlPlane.push(...namesOf(controlPlane), ...hazardsIn(controlPlane));
   return [
     ...(cluster?.spec?.controlPlane === undefined ? ofControlPlane : findingsAt(ofControlPlane, "spec.controlPlane")),
     ...workers.flatMap((worker) => {
-      const found = [...workerProblems(worker, controlPlane, [], hosts, undefined, contractOf(worker)), ...namesOf(worker)];
+      const found = [...workerProblems(worker, controlPlane, [], hosts, configOf(worker), contractOf(worker)), ...namesOf(worker)];
       found.push(...hazardsIn(worker));
       const isInline = cluster?.spec?.worker !== undefined && worker.metadata.name === controlPlane.metadata.name;
       return isInline ? findingsAt(found, "spec.worker") : found;
@@ -211,7 +246,9 @@ async function worldOf(
   const machineObjects = allMachines.items.filter(
     ({ spec }) => spec?.controlPlaneRef?.name === name || workers.some(({ metadata }) => metadata.name === spec?.workerRef?.name),
   );
-  const declared = [...machinesOf(controlPlane), ...workers.flatMap((worker) => machinesOf(worker))];
+  const storedPools = stored === undefined ? [] : [stored, ...before];
+  const configOf = await readConfigs([...new Set([controlPlane, ...workers, ...storedPools])], namespace, { client, now });
+  const declared = [controlPlane, ...workers].flatMap((pool) => declaredBy(pool, configOf));
   const listed = new Set(declared.map((machine) => machine.name));
   const former = (facts?.machines ?? []).filter((fact) => mayHoldConfig(fact) && !listed.has(fact.name));
   const looks = looksOf([...declared, ...former], machineObjects, stored, facts, now);
@@ -240,7 +277,7 @@ async function worldOf(
         machineSpec: {},
       }),
     ),
-    problems: problemsOf({ cluster, controlPlane, workers, facts, hosts }),
+    problems: problemsOf({ cluster, controlPlane, workers, facts, hosts, configOf }),
     inertFields: [],
     record: seenRecord === undefined ? { kind: "absent" } : { kind: "present", value: seenRecord },
     bundle:
@@ -260,13 +297,8 @@ async function worldOf(
     mayDisturb: true,
     requireFingerprint: false,
   };
-  const unknown = [...seen.machines, ...seen.former]
-    .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
-    .map((machine) => machine.declared.name);
-  return {
-    seen: await withStoredSnapshots({ ...seen, configs: configsOf(seen, stored, before) }, [cluster, storedCluster], client),
-    unknown,
-  };
+  const configs = configsOf(seen, { pools: storedPools, spec: stored?.spec, configOf });
+  return { seen: await withStoredSnapshots({ ...seen, configs }, [cluster, storedCluster], client), unknown: unknownIn(seen) };
 }
 
 /** Access Secrets as they should be: nobody reads them. */
@@ -277,6 +309,13 @@ function accessAt(facts: ClusterFacts | undefined, now: number): Pick<Observed, 
     kubeconfig: { kind: "present", value: { ...value, endpoints: [facts.endpoint] } },
     talosconfig: { kind: "present", value },
   };
+}
+
+/** Machines of which nothing is reported. */
+function unknownIn({ machines, former }: Observed): readonly MachineName[] {
+  return [...machines, ...former]
+    .filter(({ look }) => look.kind === "not-asked" || look.kind === "silent")
+    .map(({ declared }) => declared.name);
 }
 
 /** What is stored of the objects, on its way out; what is not stored cannot be deleted. */
@@ -401,19 +440,20 @@ function messageOf(conditions: readonly Condition[] | undefined): string {
 /** What the edit changes in the configuration of each machine: the stored spec against the edited one, both rendered without keys. */
 function configsOf(
   seen: Observed,
-  stored: TalosControlPlane | undefined,
-  storedWorkers: readonly TalosWorker[],
+  stored: {
+    readonly pools: readonly (TalosControlPlane | TalosWorker)[];
+    readonly spec: TalosControlPlane["spec"];
+    readonly configOf: ConfigOf;
+  },
 ): ReadonlyMap<MachineName, SeenConfig> {
   const { machines, controlPlane, now } = seen;
   const facts = factsOf(seen);
   const { spec } = controlPlane;
-  if (facts === undefined || spec === undefined || stored?.spec === undefined) return new Map();
+  if (facts === undefined || spec === undefined || stored.spec === undefined) return new Map();
   const made = asMade(spec, facts);
   const madeBefore = asMade(stored.spec, facts);
   const moved = afterMove(facts, endpointWish(seen));
-  const earlier = new Map(
-    [...machinesOf(stored), ...storedWorkers.flatMap((worker) => machinesOf(worker))].map((machine) => [machine.name, machine]),
-  );
+  const earlier = new Map(stored.pools.flatMap((pool) => declaredBy(pool, stored.configOf)).map((machine) => [machine.name, machine]));
   return new Map(
     machines.flatMap((machine): readonly (readonly [MachineName, SeenConfig])[] => {
       const { declared, look } = machine;

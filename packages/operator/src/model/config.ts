@@ -27,6 +27,13 @@ export type SeenConfig =
   /** Not read yet, not for the present settings, or not readable; in words for people. */
   { readonly kind: "unknown"; readonly detail: string } | KnownConfig;
 
+/** A part of a change that is never sent to a running machine. */
+export type WithheldPart =
+  /** Encryption: with it the machine would not get through its next boot. */
+  | { readonly volume: string; readonly why: "added" | "removed" | "all-keys-changed" }
+  /** What only an installation would bring, all for one reason. */
+  | { readonly changes: readonly ConfigChange[] };
+
 /** A configuration that was read. */
 export interface KnownConfig {
   readonly kind: "known";
@@ -49,8 +56,8 @@ export interface KnownConfig {
   readonly hazards?: readonly Hazard[];
   /** Host name in it, where the spec asks for another one; empty = Talos chooses one. Absent = it is the same. */
   readonly hostname?: Differing<string>;
-  /** Encryption of volumes that is asked for and left out of the wanted configuration; absent = none. */
-  readonly withheld?: readonly { readonly volume: string; readonly why: "added" | "removed" | "all-keys-changed" }[];
+  /** What is asked for and left out of the wanted configuration; absent = nothing. */
+  readonly withheld?: readonly WithheldPart[];
   /** Kubernetes that it names for all of its components; absent where it names several, or none. */
   readonly kubernetes?: string;
   /** What the spec asks for by now that only another installation, or an upgrade, would bring; absent where nothing does. */

@@ -39,7 +39,7 @@ export function withFact(
   return facts === undefined || fact === undefined ? seen : withFacts(seen, withoutIntent(withMachine(facts, change(fact)), name));
 }
 
-/** With the boot its drain is over. */
+/** With its boot or reset its drain is over. */
 export function withoutDrain(seen: Observed, name: MachineName): Observed {
   if (seen.drains?.has(name) !== true) return seen;
   return { ...seen, drains: new Map([...seen.drains].filter(([machine]) => machine !== name)) };

@@ -9,6 +9,11 @@ import type { Observed, SeenMachine } from "../model/observation.ts";
 /** Stands for the disk that is chosen when the machine lists its disks. */
 const ANY_DISK = "/dev/sd?";
 
+/** The disk of a step, for people. */
+export function diskWords(disk: string | undefined): string {
+  return disk === ANY_DISK ? "a disk it does not report yet" : (disk ?? "no disk");
+}
+
 /** How long access Secrets that were written now would last. */
 export const YEAR_MS = 365 * 24 * 3_600_000;
 

@@ -45,11 +45,12 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
   // What is left then, and why, for what the steps bring is in the plan.
   const { upgrade, configs } = assess(seen);
   const stopped = upgrade?.kind === "stopped" ? upgrade : undefined;
-  const [pending] = isGoing ? [] : upgradePending(seen, seen.machines, undefined, undefined, stopped);
+  const pending = isGoing ? [] : upgradePending(seen, seen.machines, undefined, undefined, stopped).map(({ message }) => message);
+  const skews = isGoing ? [] : skewsOf(seen);
   const hazard = isGoing ? undefined : hazardIn(configs);
   const withheld = isGoing ? undefined : withheldIn(seen, configs);
-  const [moving] = isGoing ? [] : endpointMove(seen);
-  const left = [hazard?.message, withheld, pending?.message, moving?.message, isGoing ? undefined : schematicsKept(seen.machines)]
+  const moving = isGoing ? [] : endpointMove(seen).map(({ message }) => message);
+  const left = [hazard?.message, withheld, ...pending, ...skews, ...moving, isGoing ? undefined : schematicsKept(seen.machines)]
     .filter((words) => words !== undefined)
     .join(" ");
   // Machines that a person holds up do not boot.
@@ -61,6 +62,15 @@ export function foresee(from: Observed, rules: readonly Rule[]): Plan {
     ...(expected === undefined ? {} : { forecast: [`${hopsOf(from)}${sayForecast(expected)}`, ...(from.ahead?.says ?? [])].join(" ") }),
     ...(left === "" ? {} : { pending: left }),
   };
+}
+
+/** Pools that ask for another Kubernetes than their control plane does, as the condition of each says it. */
+function skewsOf(seen: Observed): readonly string[] {
+  return seen.workers.flatMap(({ metadata, spec }) => {
+    const asked = spec?.kubeVersion;
+    if (asked === undefined || asked === seen.controlPlane.spec?.kubeVersion || metadata.deletionTimestamp !== undefined) return [];
+    return upgradePending(seen, [], undefined, asked).map(({ message }) => `TalosWorker ${metadata.name}: ${message}`);
+  });
 }
 
 /** The hops of the way there, as a sentence. */

@@ -19,7 +19,7 @@ export function printPlan(plan: Plan): string {
       ? plan.pending === undefined
         ? "Nothing would be done."
         : "Nothing would be done yet."
-      : `Plan ${plan.hash}, ${plan.steps.length} step(s); nothing of it is done.`;
+      : `Plan: ${plan.steps.length} ${plan.steps.length === 1 ? "step" : "steps"}. Nothing is done yet.`;
   const pending = plan.pending === undefined ? [] : [`Not in this plan: ${plan.pending}`];
   const forecast = plan.forecast === undefined ? [] : [`Upgrade of Talos: ${plan.forecast}`];
   return bounded([head, ...forecast, ...lines], [...pending, ...end].join("\n"));

@@ -11,6 +11,7 @@ import { changeText, pathsOf } from "../procedures/configure/config-words.ts";
 import { isToBeReverted } from "../procedures/configure/rollout.ts";
 import { listed } from "./listed.ts";
 import { schematicsKept } from "./schematics-kept.ts";
+import type { WithheldPart } from "../model/config.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { DeclaredMachine } from "../model/machine.ts";
 import type { Observed } from "../model/observation.ts";
@@ -140,20 +141,26 @@ function takenNames(plans: readonly ConfigPlan[]): string | undefined {
   return `The changed settings are not sent. ${named(taken)}. Give each machine a host name of its own.`;
 }
 
-/** Encryption that is asked for and not sent, of the pool and volume that come first; `undefined` = none is. */
+/** What is asked for and not sent, of the pool and part that come first; `undefined` = all of it is. */
 export function withheldIn({ configs }: Observed, plans: readonly ConfigPlan[]): string | undefined {
   const found = plans.flatMap(({ machine: { declared }, settings }) => {
     const config = configs?.get(declared.name);
     const [first] = config?.kind === "known" && config.settings === settings ? (config.withheld ?? []) : [];
-    return first === undefined ? [] : [{ declared, ...first }];
+    return first === undefined ? [] : [{ declared, ...wordsOfPart(first) }];
   });
   const [first] = found;
   if (first === undefined) return undefined;
-  const { volume, why, declared } = first;
-  const alike = found.filter((one) => one.volume === volume && one.why === why && one.declared.owner.name === declared.owner.name);
-  const [what, reason] = withheldWords[why];
+  const { what, why, declared } = first;
+  const alike = found.filter((one) => one.what === what && one.why === why && one.declared.owner.name === declared.owner.name);
   const pool = `${declared.owner.kind} ${declared.owner.name}`;
-  return `${what} of ${volume} of ${pool} is not sent (${listed(alike.map((one) => one.declared.name))}): ${reason} Other settings are sent.`;
+  return `${what} of ${pool} is not sent (${listed(alike.map((one) => one.declared.name))}): ${why} Other settings are sent.`;
+}
+
+/** What the part is, and why it is not sent: a sentence. */
+function wordsOfPart(part: WithheldPart): { readonly what: string; readonly why: string } {
+  if ("changes" in part) return { what: pathsOf(part.changes), why: `${part.changes[0]?.reason ?? ""}.` };
+  const [what, why] = withheldWords[part.why];
+  return { what: `${what} of ${part.volume}`, why };
 }
 
 /** Machines whose settings are held back by the same hazards as those of the first one. */

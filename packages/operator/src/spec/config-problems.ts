@@ -2,7 +2,7 @@ import { clusterNetworks, holdsAddress } from "@talos-operator/api";
 import type { Finding, MachineSpec, TalosControlPlaneSpec } from "@talos-operator/api";
 import { compareContracts, contractFor } from "@talos-operator/talos";
 import { checkConfig } from "../config/check.ts";
-import type { ConfigCheck } from "../config/check.ts";
+import type { ConfigCheck, Trouble } from "../config/check.ts";
 import { wantedDisk } from "../config/wanted-disk.ts";
 import { imageProblem } from "./image-problems.ts";
 import type { SpecOptions } from "./spec-options.ts";
@@ -30,9 +30,8 @@ export function configProblems(
 ): readonly Finding[] {
   // Machines that share all settings give the same answer: one rendering for each distinct set.
   const checked = new Map<string, ConfigCheck>();
-  const problems = machines.flatMap(({ role, version, machineSpec, field, address: given }): readonly Finding[] => {
+  const problems = machines.flatMap(({ role, version, machineSpec, field, address }): readonly Finding[] => {
     const key = JSON.stringify([role, version, machineSpec]);
-    const address = given === "" ? ANY_ADDRESS : given;
     const check = checked.get(key) ?? checkOf({ role, version, machineSpec, address }, controlPlane, clusterName, contract);
     checked.set(key, check);
     if (check.kind === "trouble") return [troubled(check, field, pool)];
@@ -40,21 +39,23 @@ export function configProblems(
     if (image !== undefined)
       return [{ field, message: `the installer in its machine config: ${image[0]}`, remedy: image[1], reason: "InvalidConfig" }];
     // A patch may have moved the networks to where the machines are.
-    return clusterNetworks({ podCIDR: check.podSubnets, serviceCIDR: check.serviceSubnets })
-      .filter((network) => holdsAddress(network, address))
-      .map(({ text, use }) => ({
-        field: `${field}.address`,
-        message: `${address} lies in ${text}, the network of ${use} in the machine's config: etcd would wait for an address outside it for ever`,
-        remedy: "Move the machine, or change the patch that sets this network",
-        reason: "AddressInClusterRange",
-      }));
+    return (
+      clusterNetworks({ podCIDR: check.podSubnets, serviceCIDR: check.serviceSubnets })
+        // One that a reference gives later is held against them then.
+        .filter((network) => address !== "" && holdsAddress(network, address))
+        .map(({ text, use }) => ({
+          field: `${field}.address`,
+          message: `${address} lies in ${text}, the network of ${use} in the machine's config: etcd would wait for an address outside it for ever`,
+          remedy: "Move the machine, or change the patch that sets this network",
+          reason: "AddressInClusterRange",
+        }))
+    );
   });
   return toldOnce(problems);
 }
 
 /** At the entry that a person wrote, where the trouble is in one: those of the pool come before those of the machine. */
-function troubled(check: Extract<ConfigCheck, { readonly kind: "trouble" }>, field: string, pool: MachineSpec | undefined): Finding {
-  const { entry, words, advice } = check;
+function troubled({ entry, words, advice }: Trouble, field: string, pool: MachineSpec | undefined): Finding {
   const reason = "InvalidConfig";
   if (entry === undefined) {
     const remedy = advice ?? "Correct it in configPatches, additionalConfig, registries, cni or clusterDomain";

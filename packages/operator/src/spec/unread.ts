@@ -1,5 +1,5 @@
 import { compareVersions, tryParseVersion } from "@talos-operator/talos";
-import { checkConfig } from "../config/check.ts";
+import { checkConfig, troubleWords } from "../config/check.ts";
 import { wantedDisk } from "../config/wanted-disk.ts";
 import { asksAnotherTalos } from "../planning/upgrade-plan.ts";
 import { upgradeIntents } from "../record/upgrades.ts";
@@ -55,5 +55,5 @@ export function unreadBy(
     installDisk: wantedDisk(machineSpec) ?? "/dev/sda",
     addresses: [address],
   });
-  return check.kind === "trouble" ? check.words : undefined;
+  return check.kind === "trouble" ? troubleWords(check) : undefined;
 }

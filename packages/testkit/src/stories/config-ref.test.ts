@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { printPlan, whatIf } from "@talos-operator/operator";
 import { describeMachineConfig } from "@talos-operator/talos";
 import type { SecretsBundle } from "@talos-operator/talos";
 import { leaveBehind } from "./left-behind.ts";
@@ -100,6 +101,27 @@ describe("a whole machine config that a person wrote", () => {
       );
       await putConfigs(world, { "controlplane.yaml": writtenConfig("controlplane", await bundleOf(world)) });
       await world.untilReady();
+    }));
+
+  test("is read by the plan of an edit, which says what is wrong with it, and sees what another one changes", () =>
+    tell({}, async (world) => {
+      const planOf = async (edited: ReturnType<typeof writtenCluster>): Promise<string> => {
+        const [found] = await whatIf([edited], { client: world.client, now: world.time.now(), hosts: { allowLoopback: false } });
+        assert.ok(found !== undefined);
+        return printPlan(found.plan);
+      };
+      assert.match(await planOf(writtenCluster()), /ReferenceNotFound\): .*configRef.*ConfigMap demo-config does not exist/);
+      const secrets = await bundleOf(world);
+      const label = { machine: { nodeLabels: { "example.org/rack": "r2" } } };
+      await putConfigs(world, {
+        "controlplane.yaml": writtenConfig("controlplane", secrets),
+        "labelled.yaml": writtenConfig("controlplane", secrets, label),
+      });
+      assert.match(await planOf(writtenCluster()), /\[installs\] .*demo-10\.5\.0\.1/);
+      await apply(world, kinds.cluster, writtenCluster());
+      await ready(world);
+      assert.match(await planOf(writtenCluster()), /^Nothing would be done\.$/);
+      assert.match(await planOf(writtenCluster(reference("labelled.yaml"))), /^1\. \[live\] .*demo-10\.5\.0\.1/m);
     }));
 
   test("that may be absent and is, leaves the config to the operator", () =>

@@ -63,9 +63,14 @@ describe("a configuration that Kubernetes refuses", () => {
         assert.equal((await ready(world, "cluster"))?.status, "False");
       }));
 
-  test("services of a family that the machine has no address of", () =>
+  test("services of a family that the machine has no address of, and the plan says what nobody reported", () =>
     onLoopback(async (world) => {
-      await apply(world, kinds.cluster, input("first-service-network-of-another-family"));
+      const cluster = input("first-service-network-of-another-family");
+      assert.match(
+        await planOf(world, cluster),
+        /Not in this plan: The addresses are not reported: home-127\.1\.0\.21\. SERVICE_FAMILY_ABSENT holds back .*no IPv6 address/,
+      );
+      await apply(world, kinds.cluster, cluster);
       await world.start();
       await world.until("said", async () => (await ready(world, "controlPlane"))?.reason === "InvalidConfig", 60);
       const { message = "" } = (await ready(world, "controlPlane")) ?? {};

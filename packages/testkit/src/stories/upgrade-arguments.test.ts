@@ -103,14 +103,27 @@ describe("kernel arguments of the settings, with GRUB", () => {
     }));
 });
 
-test("kernel arguments of the settings do nothing where systemd-boot starts the machine: that is said, and nothing is sent", () =>
+test("kernel arguments of the settings do nothing where systemd-boot starts the machine: they are left out and named, and the rest of the edit is sent", () =>
   tell({ timings: demoTimings }, async (world) => {
-    const sent = await ready(world, { image: factory(one), ...patch(["quiet"]) });
+    await ready(world, { image: factory(one), ...patch(["quiet"]) });
     await told(world, /quiet.*starts? from a UKI.*customization\.extraKernelArgs/, "ConfigUpToDate");
-    await asks(world, ["quiet", "isolcpus=2-3"]);
-    await told(world, /Never sent.*machine\.install\.extraKernelArgs.*starts from a UKI.*customization\.extraKernelArgs/, "ConfigUpToDate");
+    const label = { machine: { nodeLabels: { "example.org/rack": "r1" } } };
+    const install = { extraKernelArgs: ["quiet", "isolcpus=2-3"], grubUseUKICmdline: false };
+    const configOf = (address: string): string => world.datacenter.machine(address).state.config.active ?? "";
+    const patches = (configPatches: readonly object[]): object => ({ metalSpec: { machineSpec: { configPatches } } });
+    const both = patches([{ machine: { install } }, label]);
+    await edit(world, { controlPlane: both, worker: both });
+    await world.until("sent", () => Promise.resolve(all.every((address) => configOf(address).includes("example.org/rack"))), 1_200);
+    const says =
+      /machine\.install\.extraKernelArgs\S* of TalosControlPlane demo is not sent \(.*starts from a UKI.*Other settings are sent\./;
+    await told(world, says, "ConfigUpToDate");
     await world.time.advance(600_000);
-    assert.equal(world.sent.length, sent);
+    assert.ok(all.every((address) => !configOf(address).includes("isolcpus")));
+    assert.match((await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.message ?? "", says);
+    const alone = patches([label]);
+    await edit(world, { controlPlane: alone, worker: alone });
+    await world.until("taken out", () => Promise.resolve(all.every((address) => !configOf(address).includes("quiet"))), 1_200);
+    await world.until("up to date", async () => (await world.condition(kinds.controlPlane, "ConfigUpToDate"))?.status === "True", 600);
   }));
 
 describe("kernel arguments of an image", () => {

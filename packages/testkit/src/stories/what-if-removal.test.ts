@@ -9,10 +9,10 @@ import type { Story } from "./story.ts";
 
 const cps = ["10.5.0.1", "10.5.0.2", "10.5.0.3", "10.5.0.6", "10.5.0.7"];
 const workers = ["10.5.0.4", "10.5.0.5"];
-const machines = Array.from({ length: 7 }, (_, index) => ({ address: `10.5.0.${index + 1}`, talosVersion: "v1.13.9" }));
+const machines = Array.from({ length: 8 }, (_, index) => ({ address: `10.5.0.${index + 1}`, talosVersion: "v1.13.9" }));
 
-async function ready(world: Story, controlPlanes: readonly string[] = cps): Promise<void> {
-  await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(controlPlanes, workers));
+async function ready(world: Story, controlPlanes: readonly string[] = cps, pool: readonly string[] = workers): Promise<void> {
+  await world.client.resource<TalosCluster>(kinds.cluster).create(demoCluster(controlPlanes, pool));
   await world.start();
   await world.untilReady();
   await world.time.advance(60_000);
@@ -79,6 +79,28 @@ test("the plan of a worker taken off the list has the steps that follow: cordon 
     await apply(world, edited);
     await world.until("its Node is gone", async () => (await nodeAt(world, "10.5.0.5")) === undefined, 600);
     assert.deepEqual(await reallyOn(world, "10.5.0.5", node, since), stepsOf(foreseen).get("demo-10.5.0.5"));
+  }));
+
+test("the plan of three workers taken off a list of five has all of them, one after the other", () =>
+  tell({ machines }, async (world) => {
+    const three = cps.slice(0, 3);
+    const five = ["10.5.0.4", "10.5.0.5", "10.5.0.6", "10.5.0.7", "10.5.0.8"];
+    await ready(world, three, five);
+    const foreseen = await plan(world, demoCluster(three, five.slice(0, 2)));
+    const text = printPlan(foreseen.plan);
+    const words = ["CordonAndDrain", "reset", "DeleteNode"];
+    assert.deepEqual(
+      [...stepsOf(foreseen)],
+      five.slice(2).map((address) => [`demo-${address}`, words]),
+      text,
+    );
+    const resets = foreseen.plan.steps.filter(({ action }) => action === "ResetMachine");
+    assert.deepEqual(
+      resets.map((step) => step.machines.length),
+      [1, 1, 1],
+      text,
+    );
+    assert.deepEqual([foreseen.plan.waiting, foreseen.plan.isWhole], [undefined, true], text);
   }));
 
 test("the plan of control planes taken off the list has them drain, leave etcd, be reset and their Nodes deleted, one after the other", () =>

@@ -47,6 +47,27 @@ test("the plan names the field of the object that was edited", () =>
     assert.match(printPlan(found.plan), /Now it waits \(VersionUnsupported\): spec\.worker\.version: "v1\.13" is no version/);
   }));
 
+test("the plan names the Kubernetes that a pool asks for and does not get", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    const edited = demoCluster(cps, workers);
+    Object.assign(edited.spec?.worker ?? {}, { kubeVersion: "v1.35.4" });
+    const text = printPlan((await plan(world, edited)).plan);
+    assert.match(text, /Not in this plan: TalosWorker demo: Kubernetes runs v1\.36\.3, and this pool asks for v1\.35\.4/);
+    assert.doesNotMatch(printPlan((await plan(world, demoCluster(cps, workers))).plan), /asks for/);
+  }));
+
+test("the plan of a pool above its control plane installs what the cluster runs, and says that no way leads there", () =>
+  tell({}, async (world) => {
+    await ready(world);
+    await world.time.advance(60_000);
+    const edited = demoCluster(cps, [...workers, "10.5.0.6"]);
+    Object.assign(edited.spec?.worker ?? {}, { version: "v1.14.0" });
+    const text = printPlan((await plan(world, edited)).plan);
+    assert.match(text, /\[installs\] .*demo-10\.5\.0\.6 \(10\.5\.0\.6, \/dev\/sda, Talos v1\.13\.9\)/);
+    assert.match(text, /Not in this plan: .*a worker of Talos v1\.14\.0 .*is above a control plane of v1\.13\.9/);
+  }));
+
 test("the plan of machines on loopback is that of a demo where such machines are in use, and refused elsewhere", async () => {
   const local = ["127.1.0.1", "127.1.0.2"];
   const edited = (names: readonly string[]): TalosCluster => demoCluster(names.slice(0, 1), names.slice(1));

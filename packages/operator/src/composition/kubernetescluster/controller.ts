@@ -12,6 +12,7 @@ import type { Latest } from "../../controllers/shared/latest.ts";
 import { isEdited, judgedConditions, startingConditions } from "../../controllers/shared/kstatus.ts";
 import type { Told } from "../../controllers/shared/kstatus.ts";
 import { specOrMetadataChanged } from "../../controllers/shared/predicates.ts";
+import { withAdded } from "../../controllers/shared/written-fields.ts";
 import { withRefusal } from "../../controllers/shared/refused-write.ts";
 import type { Brain } from "../../reconcilers/brain.ts";
 import { askByName } from "./ask-by-name.ts";
@@ -122,7 +123,7 @@ export function createCompositionController(options: CompositionControllerOption
     if (isEdited(cluster as Told) && decision.apply.length + decision.applyPools.length > 0)
       await statuses.write(
         seen,
-        { ...decision, conditions: withKstatus(seen, startingConditions(decision.conditions, cluster.metadata.generation)) },
+        { ...decision, conditions: withKstatus(seen, decision, startingConditions(decision.conditions, cluster.metadata.generation)) },
         context,
       );
     context.note("files");
@@ -150,7 +151,7 @@ export function createCompositionController(options: CompositionControllerOption
     context.note("status");
     const [failure] = failures;
     const conditions = withRefusal([...decision.conditions, ...told, ...made.conditions], failure, cluster.metadata.generation);
-    const wait = await statuses.write(seen, { ...decision, conditions: withKstatus(seen, conditions) }, context);
+    const wait = await statuses.write(seen, { ...decision, conditions: withKstatus(seen, decision, conditions) }, context);
     if (failure instanceof CompositionError) options.events.tell(cluster, failure.kind, "Compose", failure.message);
     if (failure !== undefined) throw failure;
     if (decision.stage === "invalid") options.figures?.failed("KubernetesCluster", "ValidationError");
@@ -217,11 +218,19 @@ export function createCompositionController(options: CompositionControllerOption
   });
 }
 
-/** With what tools read beside `Ready`. */
-function withKstatus(seen: Seen, conditions: readonly ConditionInput[]): readonly ConditionInput[] {
+/** With what tools read beside `Ready`. @param applyPools as the cluster writes them */
+function withKstatus(
+  seen: Seen,
+  { applyPools }: Pick<Decision, "applyPools">,
+  conditions: readonly ConditionInput[],
+): readonly ConditionInput[] {
   const { cluster, controlPlane, workers } = seen;
   const fields = writtenFields(seen);
-  const parts = [controlPlane, ...workers].flatMap((pool) => (pool === undefined ? [] : [{ ...pool, fields }]));
+  const parts = [controlPlane, ...workers].flatMap((pool) => {
+    if (pool === undefined) return [];
+    const wanted = applyPools.find(({ kind, metadata }) => kind === pool.kind && metadata.name === pool.metadata.name)?.spec;
+    return [{ ...pool, fields: withAdded(fields, pool.spec, wanted) }];
+  });
   return judgedConditions({ conditions, hasOpenEffect: false, parts }, cluster.metadata.generation);
 }
 

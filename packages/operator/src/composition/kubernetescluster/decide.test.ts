@@ -438,13 +438,24 @@ test("manifest: what a template says survives, whatever is in it, beside labels 
   const [, group] = model?.groups ?? [];
   assert.ok(model !== undefined && group !== undefined);
   const manifest: VitistackMachine = machineManifest(object, model, group, "demo-a-0");
+  const network = { dnsDomain: "cluster.local", podSubnets: ["10.244.0.0/16"], serviceSubnets: ["10.96.0.0/12"] };
   assert.deepEqual(manifest.spec, {
     memory: 1024,
     machineClass: "large",
     tags: { x: "y" },
     provider: "default",
-    talosConfig: { machineType: "worker", clusterEndpoint: "https://10.0.0.100:6443", installDisk: "/dev/sda" },
+    talosConfig: { machineType: "worker", clusterEndpoint: "https://10.0.0.100:6443", cluster: { network } },
   });
+});
+
+test("manifest: the networks and the disk that a cluster names are told, and no other disk (A037, A038)", () => {
+  const object = cluster({ podSubnets: ["10.200.0.0/16"], talosConfig: { install: { disk: "/dev/vda" } } });
+  const { model } = seen(object);
+  const [group] = model?.groups ?? [];
+  assert.ok(model !== undefined && group !== undefined);
+  const { talosConfig } = machineManifest(object, model, group, "demo-cp-0").spec ?? {};
+  assert.equal(talosConfig?.installDisk, "/dev/vda");
+  assert.deepEqual(talosConfig.cluster?.network?.podSubnets, ["10.200.0.0/16"]);
 });
 
 test("manifest: a template is copied whole, whatever fields it has (A015, A036)", () => {

@@ -18,6 +18,7 @@ import {
   upgradesOf,
 } from "../../controllers/shared/pools.ts";
 import type { StoredPool, UnreadyPool } from "../../controllers/shared/pools.ts";
+import { withAdded } from "../../controllers/shared/written-fields.ts";
 import type { WrittenFields } from "../../controllers/shared/written-fields.ts";
 import { machineAnnotations } from "./keys.ts";
 import type { Seen, Stage } from "./model.ts";
@@ -81,7 +82,10 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
     return { stage: stageOf(seen, "machines"), reason: "WaitingForEndpoint", message: seen.waitsForEndpoint };
   const waiting = composition.machines.filter(({ metadata }) => !hasAddress(seen, metadata.name)).map(({ metadata }) => metadata.name);
   const [controlPlane, ...workers] = composition.pools
-    .map(({ kind, metadata: { name } }) => ({ kind, name, stored: storedOf(seen, kind, name), fields: writtenFields(seen) }))
+    .map(({ kind, metadata: { name }, spec }) => {
+      const stored = storedOf(seen, kind, name);
+      return { kind, name, stored, fields: withAdded(writtenFields(seen), stored?.spec, spec) };
+    })
     .toSorted((a, b) => Number(a.kind === "TalosWorker") - Number(b.kind === "TalosWorker"));
   const isListed = (name: string): boolean => workers.some((one) => one.name === name);
   const going = poolsOf(seen).filter(({ kind, name }) => kind === "TalosWorker" && !isListed(name));

@@ -36,7 +36,8 @@ export function machineManifest(cluster: KubernetesCluster, model: ClusterModel,
       talosConfig: {
         machineType: group.role,
         ...(model.endpoint.mode === "given" ? { clusterEndpoint: model.endpoint.url } : {}),
-        installDisk: model.install.disk,
+        ...(model.install.isDefaultDisk ? {} : { installDisk: model.install.disk }),
+        cluster: { network: { dnsDomain: model.dnsDomain, podSubnets: model.podSubnets, serviceSubnets: model.serviceSubnets } },
       },
     },
   };

@@ -237,3 +237,16 @@ test("cluster: what its pools do not act on is told with the places where the pe
   const referring = cluster({ controlPlaneRef: { name: "demo" } });
   assert.equal(told({ ...none, cluster: referring, controlPlane: others }), undefined, "who wrote another object reads it there");
 });
+
+test("taloscluster: a field that a person added to its control plane is named in the control plane, where it can be corrected", () => {
+  const says = (field: string): string | undefined => {
+    const own = ownControlPlane("InvalidConfig");
+    const cni = { cni: { name: "x" } };
+    const conditions = [{ ...conditionFor("Ready", "InvalidConfig", `${field}: no. Correct it.`, 1), lastTransitionTime: rfc3339(NOW) }];
+    const stored = { ...own, spec: { ...own.spec, ...cni }, status: { ...own.status, conditions } } as TalosControlPlane;
+    const decision = decideCluster({ ...none, cluster: cluster(inline), controlPlane: stored }, FINALIZER);
+    return decision.conditions.find(({ type }) => type === "Ready")?.message;
+  };
+  assert.equal(says("spec.cni.name"), "TalosControlPlane demo: spec.cni.name: no. Correct it.");
+  assert.equal(says("spec.kubeVersion"), "TalosControlPlane demo: spec.controlPlane.kubeVersion: no. Correct it.");
+});

@@ -23,7 +23,7 @@ import {
   upgradesOf,
 } from "../../controllers/shared/pools.ts";
 import type { StoredPool } from "../../controllers/shared/pools.ts";
-import { written } from "../../controllers/shared/written-fields.ts";
+import { withAdded, written } from "../../controllers/shared/written-fields.ts";
 import { blockedByEdit, isForAuthor, refusalOf } from "../../report/edit-refused.ts";
 import type { WrittenFields } from "../../controllers/shared/written-fields.ts";
 import type { ConditionInput, Finding, ReadyReason, TalosCluster, TalosControlPlane, TalosWorker } from "@talos-operator/api";
@@ -259,7 +259,7 @@ const OF_WORKER_HERE: WrittenFields = { ...OF_OTHERS, spec: "spec.worker" };
 function controlPlaneOf({ cluster: { spec, metadata }, controlPlane }: Pick<ClusterSeen, "cluster" | "controlPlane">): StoredPool {
   const pool = { kind: "TalosControlPlane", stored: controlPlane } as const;
   if (spec?.controlPlane === undefined) return { ...pool, name: spec?.controlPlaneRef?.name ?? "" };
-  return { ...pool, name: metadata.name, fields: OF_CONTROL_PLANE_HERE };
+  return { ...pool, name: metadata.name, fields: withAdded(OF_CONTROL_PLANE_HERE, controlPlane?.spec, spec.controlPlane) };
 }
 
 /** The control plane, then the worker pool where the cluster has one. */
@@ -270,7 +270,7 @@ export function poolsOf({ cluster, controlPlane, worker }: Omit<ClusterSeen, "pr
   const workers: readonly StoredPool[] =
     spec?.worker === undefined
       ? [{ ...pool, name: referenced }].filter(({ name }) => name !== "")
-      : [{ ...pool, name: metadata.name, fields: OF_WORKER_HERE }];
+      : [{ ...pool, name: metadata.name, fields: withAdded(OF_WORKER_HERE, worker?.spec, childrenOf(cluster).worker?.spec) }];
   return [controlPlaneOf({ cluster, controlPlane }), ...workers];
 }
 
@@ -304,12 +304,10 @@ function inertOf(seen: Omit<ClusterSeen, "problems">): readonly ConditionInput[]
 }
 
 /** What pools say of fields that the cluster describes: with the places where the person wrote them. */
-function notesOfChildren({ cluster, controlPlane, worker }: Omit<ClusterSeen, "problems">): readonly string[] {
-  return [
-    { fields: OF_CONTROL_PLANE_HERE, pool: controlPlane },
-    { fields: OF_WORKER_HERE, pool: worker },
-  ].flatMap(({ fields, pool }) => {
-    const note = pool !== undefined && isOwnedBy(pool, cluster) ? findCondition(pool.status?.conditions, "FieldNotSupported") : undefined;
+function notesOfChildren(seen: Omit<ClusterSeen, "problems">): readonly string[] {
+  return poolsOf(seen).flatMap(({ fields, stored }) => {
+    if (fields === undefined || stored === undefined || !isOwnedBy(stored, seen.cluster)) return [];
+    const note = findCondition(stored.status?.conditions, "FieldNotSupported");
     return note === undefined ? [] : [written(note.message, fields)];
   });
 }

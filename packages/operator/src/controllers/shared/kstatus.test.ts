@@ -203,6 +203,33 @@ test("kstatus: a pause turns what was under way, or asked for since, into someth
   assert.deepEqual(pausedStatus(pool(allReady), [words]).fields, {});
 });
 
+test("kstatus: what says that it goes on is blocked by a pause of any kind, as often as it is looked at", () => {
+  const words = conditionFor("Paused", "ReconcileModeDisable", "The annotation says disable.");
+  const waits = [said("Ready", "WaitingForMachines"), said("Progressing", "WaitingForMachines")];
+  const first = pausedStatus(pool(waits), [words]).conditions;
+  const wanted = ["ReconcileModeDisable", "Blocked", "Paused"];
+  assert.deepEqual(
+    first.map(({ reason }) => reason),
+    wanted,
+  );
+  assert.equal(first[1]?.message, "The annotation says disable.");
+  const again = pausedStatus(stored("TalosWorker", [said("Ready", "WaitingForMachines"), ...first]), [words]).conditions;
+  assert.deepEqual(
+    again.map(({ reason }) => reason),
+    wanted,
+  );
+});
+
+test("kstatus: a schedule that its spec pauses is paused, and not on its way", () => {
+  const conditions = [said("Ready", "SchedulePaused", "spec.paused is true."), said("Progressing", "Blocked")];
+  const told = kstatusOf({ conditions, hasOpenEffect: false }, GENERATION);
+  assert.deepEqual(
+    told.map(({ type, reason, message }) => [type, reason, message]),
+    [["Stalled", "Paused", "spec.paused is true."]],
+  );
+  assert.equal(kstatus(stored("TalosEtcdBackupSchedule", [...conditions, ...told])), "Failed");
+});
+
 test("kstatus: an edit is answered when its generation is told with something under way", () => {
   assert.equal(hasAnswered({ kind: "TalosWorker", metadata, status: { observedGeneration: -1 } }), true);
   assert.equal(hasAnswered(pool(allReady)), false);

@@ -1,5 +1,5 @@
 import { conditionFor, findCondition, isConditionTrue, releaseOf } from "@talos-operator/api";
-import type { Condition, ConditionInput, ConditionType, ObjectMeta, ReasonOf, Release } from "@talos-operator/api";
+import type { Condition, ConditionInput, ConditionType, ObjectMeta, ReadyReason, ReasonOf, Release } from "@talos-operator/api";
 import type { WantedStatus } from "./status-writer.ts";
 import { written } from "./written-fields.ts";
 import type { WrittenFields } from "./written-fields.ts";
@@ -54,8 +54,8 @@ export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, gen
   const reconciling = (message: string): readonly ConditionInput[] => [
     conditionFor("Reconciling", "Progressing", shortened(message, LONGEST), generation),
   ];
-  const stalled = (message: string): readonly ConditionInput[] => [
-    conditionFor("Stalled", "PersonNeeded", shortened(message, LONGEST), generation),
+  const stalled = (message: string, reason: ReasonOf<"Stalled"> = "PersonNeeded"): readonly ConditionInput[] => [
+    conditionFor("Stalled", reason, shortened(message, LONGEST), generation),
   ];
   const ending = conditions.filter((condition) => isReleasedBy(condition, "itself"));
   // What `Progressing` leads to says it itself, and is not on the objects that this one is a part of.
@@ -66,13 +66,16 @@ export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, gen
   const going = states.find(({ release }) => release === "itself");
   if (going !== undefined) return reconciling(going.message);
   const byPerson = conditions.find((condition) => isReleasedBy(condition, "person"));
-  if (byPerson !== undefined) return stalled(byPerson.message);
+  if (byPerson !== undefined) return stalled(byPerson.message, byPerson.reason === PAUSED_BY_SPEC ? "Paused" : "PersonNeeded");
   const stuck = states.find(({ release }) => release === "person");
   if (stuck !== undefined) return stalled(stuck.message);
   if (bySelf !== undefined) return reconciling(bySelf.message);
   const ready = conditions.find(({ type }) => type === "Ready");
   return ready === undefined || ready.status === "True" ? [] : reconciling(ready.message);
 }
+
+/** Whoever reads it goes by the spec, and nobody has to correct anything. */
+const PAUSED_BY_SPEC: ReadyReason = "SchedulePaused";
 
 /** Reasons of `Progressing` by which nothing is done: others are waited for. */
 const WAITS: ReadonlySet<string> = new Set<ReasonOf<"Progressing">>(["WaitingForMachines", "WaitingForNodes", "WaitingForEtcd"]);
@@ -114,16 +117,28 @@ export function judgedStatus({ metadata }: Pick<Told, "metadata">, fields: Wante
 
 /**
  * The status of an object that is left alone: what was said of it stays, and so does the generation that it was said of. What was under way, or was asked for
- * since, waits for a person now.
+ * since, waits for a person now, and says so in these words.
  */
-export function pausedStatus({ metadata, status }: Omit<Told, "kind">, conditions: readonly ConditionInput[]): WantedStatus {
+export function pausedStatus(
+  { metadata, status }: Omit<Told, "kind">,
+  conditions: readonly ConditionInput[],
+  words = conditions[0]?.message,
+): WantedStatus {
   const told = toldGeneration(status);
   const isOpen =
     isUnderWay(status) || isConditionTrue(status?.conditions, "Stalled") || (told !== undefined && told !== metadata.generation);
-  const [words] = conditions;
+  const progress = findCondition(status?.conditions, "Progressing");
+  const isProgressing = progress?.status === "True" || progress?.reason === "Blocked";
+  const waits =
+    words === undefined
+      ? []
+      : [
+          ...(isProgressing ? [conditionFor("Progressing", "Blocked", words, progress.observedGeneration)] : []),
+          ...(isOpen ? [conditionFor("Stalled", "Paused", words)] : []),
+        ];
   return {
     fields: {},
-    conditions: [...conditions, ...(isOpen && words !== undefined ? [conditionFor("Stalled", "Paused", words.message)] : [])],
+    conditions: [...conditions, ...waits],
     keepsOthers: true,
     drops: ["DryRun", "Reconciling", "Stalled"],
   };

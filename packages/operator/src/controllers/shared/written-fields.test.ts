@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findingsAt, repeated, written } from "./written-fields.ts";
+import { findingsAt, repeated, withAdded, written } from "./written-fields.ts";
 import type { WrittenFields } from "./written-fields.ts";
 
 const ofCluster: WrittenFields = { spec: "spec.controlPlane", "spec.ips": "spec.ips" };
@@ -77,4 +77,17 @@ test("written fields: a finding is reported at the field of the cluster, and nam
   } as const;
   const [found] = findingsAt([finding], "spec.worker");
   assert.deepEqual([found?.field, found?.message], ["spec.worker.metalSpec.machines[0]", "no (alike: spec.worker.metalSpec.machines[1])"]);
+});
+
+test("written fields: what a person added to a pool is named in the pool, and what its owner wrote, or left out, in the owner", () => {
+  const wanted = { version: "v1", metalSpec: { machines: [{ address: "a" }], machineSpec: { wipe: true } } };
+  const stored = { ...wanted, cni: { name: "x" }, metalSpec: { ...wanted.metalSpec, machineSpec: { wipe: true, configPatches: [{}] } } };
+  const fields = withAdded(ofCluster, stored, wanted);
+  const patches = "spec.metalSpec.machineSpec.configPatches[0]: no. See spec.cni.name.";
+  assert.equal(written(patches, fields), patches);
+  assert.equal(
+    written("spec.version, spec.metalSpec.machineSpec.wipe, spec.metalSpec.machines[0].address, spec.endpoint", fields),
+    "spec.controlPlane.version, spec.controlPlane.metalSpec.machineSpec.wipe, spec.controlPlane.metalSpec.machines[0].address, spec.controlPlane.endpoint",
+  );
+  assert.equal(withAdded(ofCluster, stored, undefined), ofCluster);
 });

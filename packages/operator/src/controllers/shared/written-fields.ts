@@ -18,6 +18,27 @@ export function written(message: string, fields: WrittenFields = {}): string {
   });
 }
 
+/**
+ * The same fields for a pool that has more than its owner wrote: what a person added to the pool is named there, for only there it can be corrected.
+ *
+ * @param stored spec of the pool as it is
+ * @param wanted spec of the pool as its owner writes it; `undefined` = not known
+ */
+export function withAdded(fields: WrittenFields, stored: unknown, wanted: unknown): WrittenFields {
+  return wanted === undefined ? fields : { ...fields, ...Object.fromEntries(added("spec", stored, wanted).map((path) => [path, path])) };
+}
+
+/** Of lists nobody can tell who wrote an entry. */
+function added(path: string, stored: unknown, wanted: unknown): readonly string[] {
+  if (wanted === undefined) return [path];
+  if (!isMap(stored) || !isMap(wanted)) return [];
+  return Object.entries(stored).flatMap(([key, value]) => added(`${path}.${key}`, value, wanted[key]));
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** What another object says of itself, to be repeated by a pool. @param object its kind and name, as in `TalosEtcdBackup/nightly-1` */
 export function repeated(message: string, object: string): string {
   return message.replaceAll(OWN_FIELD, (path) => `${object} ${path}`);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { generateMachineConfig } from "@talos-operator/talos";
+import { generateMachineConfig, patchMachineConfig } from "@talos-operator/talos";
 import { ConfigText, resourceKinds } from "@talos-operator/talos/client";
 import type { TalosClient } from "@talos-operator/talos/client";
 import { noSecrets } from "../../config/no-secrets.ts";
@@ -80,18 +80,49 @@ function started(by: "grub" | "uki" | "unreported"): TalosClient {
 }
 
 for (const [by, says] of [
-  ["grub", /^live /],
-  ["uki", /^reinstall it starts from a UKI, .*customization\.extraKernelArgs/],
-  ["unreported", /^reinstall it does not report by which boot loader/],
+  ["grub", undefined],
+  ["uki", /^it starts from a UKI, .*customization\.extraKernelArgs/],
+  ["unreported", /^it does not report by which boot loader/],
 ] as const)
-  test(`kernel arguments of the settings are sent to a machine that GRUB starts, and to no other: ${by}`, async () => {
+  test(`kernel arguments of the settings are sent to a machine that GRUB starts, and left out of what is sent to others: ${by}`, async () => {
     const install = { extraKernelArgs: ["quiet"], grubUseUKICmdline: false };
-    const { seen } = await read(started(by), {
-      input: { ...question.input, machineSpec: { configPatches: [{ machine: { install } }] } },
+    const rest = { sysctls: { "net.core.somaxconn": "4096" } };
+    const { seen, wanted } = await read(started(by), {
+      input: { ...question.input, machineSpec: { configPatches: [{ machine: { install, ...rest } }] } },
     });
-    assert.ok(seen.changes.some(({ path }) => path.startsWith("machine.install.extraKernelArgs")));
-    for (const { effect, reason } of seen.changes) assert.match(`${effect} ${reason}`, says);
+    const isSent = says === undefined;
+    assert.ok(seen.changes.some(({ path }) => path.startsWith("machine.sysctls")));
+    assert.deepEqual([seen.changes.some(({ path }) => path.startsWith("machine.install.")), wanted.includes("quiet")], [isSent, isSent]);
+    assert.ok(seen.changes.every(({ effect }) => effect === "live"));
+    const [part, ...others] = seen.withheld ?? [];
+    assert.deepEqual([part === undefined, others], [isSent, []]);
+    const left = part !== undefined && "changes" in part ? part.changes : [];
+    for (const { path, reason } of left)
+      assert.match(`${path} ${reason}`, new RegExp(`^machine\\.install\\.extraKernelArgs\\S* ${says?.source.slice(1) ?? ""}`));
   });
+
+test("a machine that a UKI starts may lose kernel arguments from its configuration: they did nothing", async () => {
+  const machine = started("uki");
+  const named = {
+    ...machine,
+    resources: {
+      ...machine.resources,
+      get: async (kind: unknown, ...more: readonly unknown[]) => {
+        if (kind !== resourceKinds.machineConfig) return machine.resources.get(kind as never, ...(more as []));
+        return {
+          spec: new ConfigText(
+            patchMachineConfig(live, [JSON.stringify({ machine: { install: { extraKernelArgs: ["quiet"], grubUseUKICmdline: false } } })]),
+          ),
+        };
+      },
+    },
+  } as unknown as TalosClient;
+  const { seen } = await read(named);
+  assert.deepEqual(
+    [seen.withheld, seen.changes.length > 0, seen.changes.every(({ effect }) => effect === "live")],
+    [undefined, true, true],
+  );
+});
 
 test("META is read where it is of interest, and compared by hash", async () => {
   const wanted = { text: "a", hash: "hash-of-a" };

@@ -1,29 +1,26 @@
 import { createHash } from "node:crypto";
 import { compareContracts, describeMachineConfig, removedFromMeta, tryParseVersion } from "@talos-operator/talos";
-import type { ConfigChange, MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
+import type { MachineConfigFacts, SecretsBundle } from "@talos-operator/talos";
 import { isTalosError, META_KEYS, resourceKinds } from "@talos-operator/talos/client";
 import type { CallOptions, SystemInformationSpec, TalosClient } from "@talos-operator/talos/client";
 import { compareConfigs } from "../../config/compare.ts";
 import type { ConfigComparison } from "../../config/compare.ts";
-import { firstPartOf } from "../../config/first-part.ts";
-import { newHazards } from "../../config/hazards.ts";
+import { differingName, guardOf, MAX_CHANGES } from "../../config/guard-of.ts";
 import { hostnameInMeta } from "../../config/meta-network.ts";
 import { installDifference } from "../../config/install-difference.ts";
-import { withoutBarredEncryption } from "../../config/withheld.ts";
+import { withLoader } from "../../config/with-loader.ts";
+import { withoutBarred } from "../../config/withheld.ts";
 import type { SendableConfig } from "../../config/withheld.ts";
 import { componentDifferences } from "../../config/running-values.ts";
 import { contractOf, renderMachineConfig } from "../../config/render.ts";
 import type { RenderInput } from "../../config/render.ts";
 import { EffectError } from "../../errors.ts";
 import { reportedImage } from "../../looking/reported-image.ts";
-import { seenArguments, STARTS_FROM_UKI } from "../../looking/kernel-arguments.ts";
+import { seenArguments } from "../../looking/kernel-arguments.ts";
 import { reportedWord } from "../../looking/reported-words.ts";
 import { metaHashOf } from "./meta-plan.ts";
 import type { WantedMeta } from "./meta-plan.ts";
 import type { KnownConfig, SeenArguments, SeenMeta, SeenTalos } from "../../model/config.ts";
-
-/** Most changes that are kept of one machine. */
-const MAX_CHANGES = 100;
 
 /** Whose configuration is read, and what it is compared with. Holds no secrets. */
 export interface ConfigQuestion {
@@ -91,15 +88,14 @@ export async function readConfig(
   const { version } = question.input;
   const contract = question.contract ?? contractOfLive(version, question.input.controlPlane.version, live);
   const desired = renderMachineConfig({ ...question.input, readBy: undefined, contract, secrets });
-  const compare = (text: string): SendableConfig => sendableOf(question, desired, text);
-  const { wanted, changes: differing, withheld } = compare(live);
   const runs = describeMachineConfig(live);
   const asks = desired === live ? runs : describeMachineConfig(desired);
   const isBootAsked = question.upgrades !== undefined || hasArguments(runs) || hasArguments(asks);
   const boot = isBootAsked ? await readBoot(client, runs, version, options) : undefined;
-  const changes = boot === undefined ? differing : differing.map((change) => withLoader(change, boot.arguments));
+  const compare = (text: string): SendableConfig => sendableOf(question, desired, text, boot?.arguments.loader);
+  const { wanted, changes, withheld } = compare(live);
   const talos = told ?? (lacksArguments(boot?.arguments) ? await readTalos(client, options) : undefined);
-  const { firstPart, ...guarded } = guardOf(question, { wanted, live, changes });
+  const { firstPart, seen: guard } = guardOf({ wanted, live, changes }, placeOf(question));
   const install = installDifference(asks.install, runs.install, question.input);
   const components = componentDifferences(asks, runs, question.input.controlPlane.kubeVersion);
   const kubernetes = kubernetesOf(runs.images);
@@ -122,7 +118,7 @@ export async function readConfig(
       ...(question.contract === undefined ? { contract } : {}),
       activeHash: hashOf(live),
       changes: changes.slice(0, MAX_CHANGES),
-      ...guarded.seen,
+      ...guard,
       ...differingName(runs.hostname ?? hostnameInMeta(liveMeta), asks.hostname ?? hostnameInMeta(liveMeta)),
       ...(withheld.length === 0 ? {} : { withheld }),
       ...(kubernetes === undefined ? {} : { kubernetes }),
@@ -137,6 +133,11 @@ export async function readConfig(
   };
 }
 
+/** The machine that the configuration is for. */
+function placeOf({ address, addresses, input: { platform, version } }: ConfigQuestion): Parameters<typeof guardOf>[1] {
+  return { platform, version, reachedAt: address, addresses };
+}
+
 /** @throws EffectError `PRECONDITION_GONE` when the machine reports no boot id */
 function bootIdOf({ machine }: ConfigQuestion, shown: string): string {
   const bootId = reportedWord(shown.trim(), LONGEST_BOOT_ID);
@@ -145,30 +146,17 @@ function bootIdOf({ machine }: ConfigQuestion, shown: string): string {
 }
 
 /** What is left to send of a wanted configuration to a machine that has this text. */
-function sendableOf({ addresses, input: { version } }: ConfigQuestion, desired: string, live: string): SendableConfig {
-  const compare = (wish: string): ConfigComparison => compareConfigs({ desired: wish, live, talosVersion: version, addresses });
-  return withoutBarredEncryption(compare(desired), live, { version, compare });
-}
-
-/** What of the change is tried first, and what holds it back. */
-function guardOf(
-  { address, addresses, input: { platform, version } }: ConfigQuestion,
-  texts: Parameters<typeof firstPartOf>[0],
-): Pick<ConfigReading, "firstPart"> & { readonly seen: Pick<KnownConfig, "firstPart" | "hazards"> } {
-  if (texts.changes.length === 0) return { firstPart: undefined, seen: {} };
-  const first = firstPartOf(texts, { platform, version, addresses });
-  const hazards = newHazards(texts.wanted, texts.live, { platform, version, reachedAt: address });
-  return {
-    firstPart: first?.text,
-    seen: {
-      ...(first === undefined ? {} : { firstPart: first.changes.slice(0, MAX_CHANGES) }),
-      ...(hazards.length === 0 ? {} : { hazards }),
-    },
+function sendableOf(
+  { addresses, input: { version } }: ConfigQuestion,
+  desired: string,
+  live: string,
+  loader: SeenArguments["loader"],
+): SendableConfig {
+  const compare = (wish: string): ConfigComparison => {
+    const { wanted, changes } = compareConfigs({ desired: wish, live, talosVersion: version, addresses });
+    return { wanted, changes: changes.map((change) => withLoader(change, loader)) };
   };
-}
-
-function differingName(runs = "", asked = ""): Pick<SeenMeta, "hostname"> {
-  return runs === asked ? {} : { hostname: { runs, asked } };
+  return withoutBarred(compare(desired), live, { version, compare });
 }
 
 /** @param fixed the host name of its configuration, which wins */
@@ -242,19 +230,6 @@ function lacksArguments(seen: SeenArguments | undefined): boolean {
 
 function hasArguments({ install }: MachineConfigFacts): boolean {
   return install.kernelArguments.length > 0;
-}
-
-/** Kernel arguments of the configuration: GRUB gets them with an installation, which is an upgrade to what runs; a UKI has its own. */
-function withLoader(change: ConfigChange, { loader }: SeenArguments): ConfigChange {
-  if (!/^machine\.install\.(extraKernelArgs|grubUseUKICmdline)\b/.test(change.path)) return change;
-  if (loader === "grub") return { ...change, effect: "live" };
-  return {
-    ...change,
-    reason:
-      loader === "uki"
-        ? `it ${STARTS_FROM_UKI}`
-        : "it does not report by which boot loader it was started, and only GRUB takes kernel arguments of the configuration",
-  };
 }
 
 /** What the Talos that runs was built from. */

@@ -26,15 +26,12 @@ export function waitingForImport(worker: TalosWorker, name: string, controlPlane
 export function heldStatus(worker: TalosWorker, controlPlane: TalosControlPlane): WantedStatus {
   const { name, generation } = { ...worker.metadata, name: controlPlane.metadata.name };
   const isImporting = findCondition(controlPlane.status?.conditions, "Imported")?.status === "False";
-  const paused = `TalosControlPlane ${name} is paused, and its pools with it. See its condition Paused.`;
   const ready = isImporting
     ? conditionFor("Ready", "ImportPending", notTakenOver(name), generation)
-    : conditionFor("Ready", "Paused", paused, generation);
+    : conditionFor("Ready", "Paused", `TalosControlPlane ${name} is paused, and its pools with it. See its condition Paused.`, generation);
   // What was said before the pause stands, but that it goes on.
-  if (findCondition(worker.status?.conditions, "Ready") === undefined) return pausedStatus(worker, [ready]);
-  const progress = findCondition(worker.status?.conditions, "Progressing");
-  const isOpen = progress !== undefined && progress.reason !== "Settled";
-  return pausedStatus(worker, isOpen ? [conditionFor("Progressing", "Blocked", isImporting ? ready.message : paused, generation)] : []);
+  const isTold = findCondition(worker.status?.conditions, "Ready") !== undefined;
+  return pausedStatus(worker, isTold ? [] : [ready], ready.message);
 }
 
 /** What a pool says that names a control plane which does not exist. */
