@@ -64,7 +64,7 @@ function troubled({ entry, words, advice }: Trouble, field: string, pool: Machin
   const shared = pool?.[entry.list]?.length ?? 0;
   const place =
     entry.index < shared ? `spec.metalSpec.machineSpec.${entry.list}[${entry.index}]` : `${field}.${entry.list}[${entry.index - shared}]`;
-  return { field: place, message: entry.words, remedy: advice ?? "Correct this entry", reason };
+  return { field: place, message: words, remedy: advice ?? "Correct this entry", reason };
 }
 
 /** What rendering the config of one machine finds out. */
