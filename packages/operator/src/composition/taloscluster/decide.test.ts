@@ -168,11 +168,12 @@ test("cluster: a word on it is heard, told to be in the wrong place, or for obje
   const { reconcileMode, importBundle, snapshotBeforeRisk, endpointReachableFrom, ...others } = annotations;
   const heard = [reconcileMode, importBundle, snapshotBeforeRisk, endpointReachableFrom];
   const { machinesWiped, takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo } = others;
+  const values: Readonly<Record<string, string>> = { [reconcileMode]: "reconcile", [endpointReachableFrom]: "outside" };
   const ofAddonsAndBackups = [takenBefore, proveNow, backupSlot, addonsFrom, addonUid, addonAdopted, addonNotSelected, rollbackTo];
   const ofOthers = [...ofAddonsAndBackups, machinesWiped, others.madeFor, others.releaseKeys];
   const told = (word: string): boolean => {
     const { conditions } = decideCluster(
-      { ...none, cluster: cluster(inline, { annotations: { [word]: word === reconcileMode ? "reconcile" : "x" } }) },
+      { ...none, cluster: cluster(inline, { annotations: { [word]: values[word] ?? "x" } }) },
       FINALIZER,
     );
     return conditions.find(({ type }) => type === "FieldNotSupported")?.message.includes(word) === true;
