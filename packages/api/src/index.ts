@@ -128,6 +128,7 @@ export type {
 } from "./vitistack/cluster-model.ts";
 
 export { findCondition, isConditionTrue, removeCondition, rfc3339, setCondition } from "./meta/condition.ts";
+export { saidOnce, spelledOut } from "./meta/said-once.ts";
 export type { Condition, ConditionInput } from "./meta/condition.ts";
 export { controllerOf, controllerReference } from "./meta/object-meta.ts";
 export type { ObjectMeta, OwnerReference } from "./meta/object-meta.ts";

@@ -86,6 +86,6 @@ describe("the CRDs on a genuine kube-apiserver", () => {
       join(import.meta.dirname, "../testdata/manifests/own-accept.cp-metal.TalosControlPlane.yaml"),
     );
     const table = await server.kubectl("get", "tcp");
-    assert.match(table.split("\n")[0] ?? "", /^NAME +STATE +VERSION +KUBEVERSION +MODE +AGE +READY +MACHINES +UPGRADED$/);
+    assert.match(table.split("\n")[0] ?? "", /^NAME +STATE +VERSION +KUBEVERSION +MODE +AGE +READY +STATUS +MACHINES +UPGRADED$/);
   });
 });

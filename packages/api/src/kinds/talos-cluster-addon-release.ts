@@ -11,7 +11,7 @@ import { addonPolicyFields, releaseFactFields } from "./addon-fields.ts";
 import { objectReferenceField } from "./fields.ts";
 import { helmSpecField } from "./helm-spec.ts";
 import { manifestsSpecField } from "./manifests-spec.ts";
-import { readyColumn } from "./running-fields.ts";
+import { readyColumn, reasonColumn } from "./running-fields.ts";
 
 const spec = object(
   {
@@ -75,7 +75,7 @@ export const talosClusterAddonReleaseKind: KindDefinition = {
     { name: "Chart", type: "string", jsonPath: ".spec.helmSpec.chartName" },
     ageColumn,
     readyColumn,
-    { name: "Reason", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].reason' },
+    reasonColumn,
     { name: "Version", type: "string", jsonPath: ".status.chart.version" },
     { name: "Revision", type: "integer", jsonPath: ".status.revision" },
     { name: "App Version", type: "string", jsonPath: ".status.chart.appVersion", priority: 1 },

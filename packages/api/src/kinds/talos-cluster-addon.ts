@@ -10,7 +10,7 @@ import type { Field, Infer } from "../schema/field.ts";
 import { addonPolicyFields } from "./addon-fields.ts";
 import { helmSpecField } from "./helm-spec.ts";
 import { manifestsSpecField } from "./manifests-spec.ts";
-import { readyColumn } from "./running-fields.ts";
+import { readyColumn, reasonColumn } from "./running-fields.ts";
 
 const selector = object(
   {
@@ -113,6 +113,7 @@ export const talosClusterAddonKind: KindDefinition = {
     { name: "Version", type: "string", jsonPath: ".spec.helmSpec.version" },
     ageColumn,
     readyColumn,
+    reasonColumn,
     { name: "Clusters", type: "integer", jsonPath: ".status.clusters" },
     { name: "On", type: "integer", jsonPath: ".status.ready" },
     { name: "Failed", type: "integer", jsonPath: ".status.failed" },

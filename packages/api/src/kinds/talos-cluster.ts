@@ -8,7 +8,7 @@ import type { KindDefinition } from "../schema/crd.ts";
 import { described, object, required, string, textLike } from "../schema/field.ts";
 import type { Field, Infer } from "../schema/field.ts";
 import { localReferenceField } from "./fields.ts";
-import { machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
+import { machinesColumn, observedKubeVersionField, readyColumn, runningFields, statusColumn } from "./running-fields.ts";
 import { controlPlaneSpecField } from "./talos-control-plane.ts";
 import { workerSpecField } from "./talos-worker.ts";
 import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
@@ -100,10 +100,11 @@ export const talosClusterKind: KindDefinition = {
   status,
   printerColumns: [
     readyColumn,
+    statusColumn,
     machinesColumn,
-    { name: "Talos", type: "string", jsonPath: ".status.observedVersion" },
-    { name: "Kubernetes", type: "string", jsonPath: ".status.observedKubeVersion" },
-    ageColumn,
     upgradeColumn,
+    { name: "Version", type: "string", jsonPath: ".status.observedVersion" },
+    { name: "KubeVersion", type: "string", jsonPath: ".status.observedKubeVersion" },
+    ageColumn,
   ],
 };

@@ -13,7 +13,14 @@ import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
 import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
-import { configContractField, machinesColumn, observedKubeVersionField, readyColumn, runningFields } from "./running-fields.ts";
+import {
+  configContractField,
+  machinesColumn,
+  observedKubeVersionField,
+  readyColumn,
+  runningFields,
+  statusColumn,
+} from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
 /** A URL with a name, an IPv4 address or an IPv6 address in brackets, as published. */
@@ -158,6 +165,7 @@ export const talosControlPlaneKind: KindDefinition = {
     { name: "Mode", type: "string", jsonPath: ".spec.mode" },
     ageColumn,
     readyColumn,
+    statusColumn,
     machinesColumn,
     upgradeColumn,
     { name: "Endpoint", type: "string", jsonPath: ".spec.endpoint", priority: 1 },

@@ -8,7 +8,7 @@ import type { KindDefinition } from "../schema/crd.ts";
 import { boolean, described, integer, list, object, oneOf, required, string, stringMap } from "../schema/field.ts";
 import type { Infer } from "../schema/field.ts";
 import { durationField } from "./fields.ts";
-import { readyColumn } from "./running-fields.ts";
+import { readyColumn, reasonColumn } from "./running-fields.ts";
 import { etcdBackupSpecField, identitySecretField } from "./talos-etcd-backup.ts";
 
 const time = (description: string) => string({ description, format: "date-time" });
@@ -147,6 +147,7 @@ export const talosEtcdBackupScheduleKind: KindDefinition = {
     { name: "Next Backup", type: "string", jsonPath: ".status.nextScheduleTime" },
     { name: "Paused", type: "boolean", jsonPath: ".spec.paused" },
     readyColumn,
+    reasonColumn,
     { name: "Backups", type: "integer", jsonPath: ".status.backups" },
     { name: "Proof", type: "string", jsonPath: ".status.lastProof.result" },
     ageColumn,

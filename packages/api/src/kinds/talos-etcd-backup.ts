@@ -10,7 +10,7 @@ import type { Field, Infer } from "../schema/field.ts";
 import { backupFactFields, backupProofField, backupRunField } from "./backup-facts.ts";
 import { backupStorageField } from "./backup-storage.ts";
 import { durationField, localReferenceField, secretKeyField } from "./fields.ts";
-import { readyColumn } from "./running-fields.ts";
+import { readyColumn, reasonColumn } from "./running-fields.ts";
 
 /** An identity that decrypts, for drills. */
 export const identitySecretField = described(
@@ -160,6 +160,7 @@ export const talosEtcdBackupKind: KindDefinition = {
     { name: "Filename", type: "string", jsonPath: ".status.filename" },
     ageColumn,
     readyColumn,
+    reasonColumn,
     { name: "Size", type: "integer", jsonPath: ".status.size" },
     { name: "Revision", type: "integer", jsonPath: ".status.revision" },
     { name: "Proved", type: "string", jsonPath: '.status.conditions[?(@.type=="Proved")].reason' },

@@ -9,7 +9,7 @@ import { boolean, described, list, object, oneOf, required, string, textLike } f
 import type { Field, Infer } from "../schema/field.ts";
 import { failureDescription } from "./failure-kinds.ts";
 import { configMapKeyField, deletionPolicyField, objectReferenceField } from "./fields.ts";
-import { readyColumn } from "./running-fields.ts";
+import { readyColumn, reasonColumn } from "./running-fields.ts";
 import { machineUpgradeColumn, machineUpgradeField, machineUpgradeToColumn } from "./upgrade-progress.ts";
 import { installDiskField, machineSpecField, pxeClientSpecField } from "./machine-spec.ts";
 
@@ -177,6 +177,7 @@ export const talosMachineKind: KindDefinition = {
     ageColumn,
     { name: "Role", type: "string", jsonPath: ".status.role" },
     readyColumn,
+    reasonColumn,
     machineUpgradeColumn,
     { name: "Cluster", type: "string", jsonPath: ".status.cluster", priority: 1 },
     { name: "Pool", type: "string", jsonPath: ".status.pool", priority: 1 },

@@ -20,7 +20,7 @@ import { metalSpecField } from "./metal-spec.ts";
 import { kubeVersionField, talosVersionField } from "./pool-fields.ts";
 import { removalsField } from "./removals.ts";
 import { upgradeColumn, upgradeField } from "./upgrade-progress.ts";
-import { configContractField, machinesColumn, readyColumn, runningFields } from "./running-fields.ts";
+import { configContractField, machinesColumn, readyColumn, runningFields, statusColumn } from "./running-fields.ts";
 import { rolloutStrategyField } from "./rollout-strategy.ts";
 
 const spec = object(
@@ -109,6 +109,7 @@ export const talosWorkerKind: KindDefinition = {
     { name: "Mode", type: "string", jsonPath: ".spec.mode" },
     ageColumn,
     readyColumn,
+    statusColumn,
     machinesColumn,
     upgradeColumn,
     { name: "Cluster", type: "string", jsonPath: ".spec.controlPlaneRef.name", priority: 1 },

@@ -1,5 +1,6 @@
 import { integer, list, object, oneOf, required, string } from "../schema/field.ts";
 import type { Infer } from "../schema/field.ts";
+import { spelledOut } from "./said-once.ts";
 
 /** Schema of one condition, rule for rule that of `metav1.Condition`. */
 export const conditionField = object(
@@ -48,9 +49,10 @@ export const conditionsField = list<Condition>(conditionField, {
 /** A condition before it is joined to a list, which adds the time of its last transition. */
 export type ConditionInput = Omit<Condition, "lastTransitionTime">;
 
-/** The condition of the given type, or `undefined`. */
+/** The condition of the given type, or `undefined`. One that names another one for what it says has the words of that one. */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
-  return conditions?.find((condition) => condition.type === type);
+  const found = conditions?.find((condition) => condition.type === type);
+  return conditions === undefined || found === undefined ? found : spelledOut(conditions, found);
 }
 
 /** True when the condition is there and its status is `True`. */

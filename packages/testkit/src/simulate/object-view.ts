@@ -1,3 +1,4 @@
+import { spelledOut } from "@talos-operator/api";
 import type { KubeTransport } from "@talos-operator/ports";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { ours } from "../world/kinds.ts";
@@ -31,6 +32,14 @@ const ADDONS = ["talosclusteraddons", "talosclusteraddonreleases"];
 export function pathOf(plural: string, name?: string): string {
   const { group, version } = ours(plural);
   return `/apis/${group}/${version}/namespaces/${NAMESPACE}/${plural}${name === undefined ? "" : `/${name}`}`;
+}
+
+/** Each condition with what it says, also where that stands in another one. */
+function read(object: Conditioned): Conditioned {
+  const { conditions } = object.status ?? {};
+  return conditions === undefined
+    ? object
+    : { ...object, status: { ...object.status, conditions: conditions.map((one) => spelledOut(conditions, one)) } };
 }
 
 /** The objects of one world as they are, followed by watches, so that asking costs nothing. */
@@ -79,7 +88,7 @@ export function createObjectView(truth: KubeTransport, { isComposed, hasBackups,
           if (status !== 200) return undefined;
           const { items, metadata } = body as KubeList;
           objects.clear();
-          for (const item of items) objects.set(item.metadata?.name ?? "", item);
+          for (const item of items) objects.set(item.metadata?.name ?? "", read(item));
           return metadata.resourceVersion;
         };
         const follow = async (resourceVersion: string): Promise<void> => {
@@ -88,7 +97,7 @@ export function createObjectView(truth: KubeTransport, { isComposed, hasBackups,
             const conditioned = object as Conditioned;
             const name = conditioned.metadata?.name ?? "";
             if (type === "DELETED") objects.delete(name);
-            else if (name !== "") objects.set(name, conditioned);
+            else if (name !== "") objects.set(name, read(conditioned));
             for (const heard of listeners) heard();
           }
         };

@@ -1,3 +1,4 @@
+import { findCondition } from "@talos-operator/api";
 import type { KubernetesCluster } from "@talos-operator/api";
 import { createSeededRandom } from "@talos-operator/kube-runtime/testing";
 import type { KubeObject, MetricsRegistry } from "@talos-operator/kube-runtime";
@@ -125,7 +126,7 @@ export function nestedCluster(data: Readonly<Record<string, string>> = {}, name 
 
 /** One condition of any object. */
 export function conditionOf(object: Conditioned | undefined, type: string) {
-  return object?.status?.conditions?.find((one) => one.type === type);
+  return findCondition(object?.status?.conditions, type);
 }
 
 /** Labels and values of one metric of the operator, `{phase="Running"} 1`, in the order in which they are served. */

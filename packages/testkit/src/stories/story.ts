@@ -1,4 +1,4 @@
-import { controlPlaneVirtualSharedIPResource, crds, networkNamespaceResource } from "@talos-operator/api";
+import { controlPlaneVirtualSharedIPResource, crds, findCondition, networkNamespaceResource } from "@talos-operator/api";
 import type { CustomResourceDefinition } from "@talos-operator/api";
 import type { Condition, TalosCluster } from "@talos-operator/api";
 import { createApiServer } from "@talos-operator/apiserver";
@@ -229,8 +229,7 @@ export async function createStory(options: StoryOptions): Promise<Story> {
   };
 
   const get: Story["get"] = (type, name = "demo") => client.resource<Conditioned>(type).tryGet({ namespace: "default", name });
-  const condition: Story["condition"] = async (type, wanted, name) =>
-    (await get(type, name))?.status?.conditions?.find((one) => one.type === wanted);
+  const condition: Story["condition"] = async (type, wanted, name) => findCondition((await get(type, name))?.status?.conditions, wanted);
   const stop = async (): Promise<void> => {
     if (running === undefined) return;
     running.stop.abort();

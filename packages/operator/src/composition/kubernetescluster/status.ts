@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { conditionCatalogue, findCondition, isConditionTrue, rfc3339, setCondition } from "@talos-operator/api";
+import { conditionCatalogue, findCondition, isConditionTrue, rfc3339, saidOnce, setCondition } from "@talos-operator/api";
 import type { ClusterGroup, Condition, ConditionInput, KubernetesCluster, VitistackMachine } from "@talos-operator/api";
 import { sumOfUpgrades } from "../../controllers/shared/sum-of-upgrades.ts";
 import { groupOfMachine } from "./machine-manifest.ts";
 import type { Seen, Stage } from "./model.ts";
 import { clusterResources } from "./resources.ts";
+import { countOf } from "../../report/listed.ts";
 
 type Status = NonNullable<KubernetesCluster["status"]>;
 
@@ -50,7 +51,10 @@ export function statusAfter(before: Status | undefined, seen: Seen, wanted: Want
   const { cluster, now } = seen;
   const types = new Set(wanted.conditions.map(({ type }) => type));
   const kept = (before?.conditions ?? []).filter(({ type }) => types.has(type)) as readonly Condition[];
-  const conditions = wanted.conditions.reduce<readonly Condition[]>((list, condition) => setCondition(list, condition, now), kept);
+  const conditions = saidOnce(wanted.conditions).reduce<readonly Condition[]>(
+    (list, condition) => setCondition(list, condition, now),
+    kept,
+  );
   const workers = seen.machines.filter((machine) => groupOfMachine(machine)?.role === "worker");
   const published = {
     phase: phaseWords[wanted.stage][seen.shape],
@@ -139,7 +143,7 @@ function groupState(group: ClusterGroup | undefined, machines: readonly Vitistac
   const scale = group?.replicas ?? machines.length;
   return {
     machineClass: group?.machineSpec.machineClass ?? "",
-    message: `${running} of ${scale} machine(s) run.`,
+    message: `${running} of ${countOf(scale, "machine")} running.`,
     nodes: machines.map(({ metadata }) => metadata.name).toSorted(),
     resources: clusterResources(machines),
     scale,

@@ -1,4 +1,4 @@
-import { apiVersionOf, conditionCatalogue, isConditionTrue, kubernetesClusterResource } from "@talos-operator/api";
+import { apiVersionOf, conditionCatalogue, isConditionTrue, kubernetesClusterResource, spelledOut } from "@talos-operator/api";
 import type { ConditionInput, KubernetesCluster } from "@talos-operator/api";
 import { keyText } from "@talos-operator/kube-runtime";
 import type { Informer, KubeClient, ReconcileContext } from "@talos-operator/kube-runtime";
@@ -79,7 +79,8 @@ export function createClusterStatusWriter(client: KubeClient, clusters: Informer
     write,
     async writePaused(seen, paused, context) {
       const { status } = seen.cluster;
-      const told = (status?.conditions ?? []) as readonly ConditionInput[];
+      const stored = (status?.conditions ?? []) as readonly ConditionInput[];
+      const told = stored.map((condition) => spelledOut(stored, condition));
       const { conditions: wanted, drops = [] } = pausedStatus(
         { metadata: seen.cluster.metadata, status: status as ToldStatus | undefined },
         [paused],

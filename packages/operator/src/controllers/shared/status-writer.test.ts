@@ -267,7 +267,24 @@ test("an object that is left alone keeps what columns show, and the generation t
   const paused = { type: "Paused", status: "True", reason: "ReconcileModeDisable", message: "It says disable." } as const;
   await own.write(object(), { fields: {}, conditions: [paused], keepsOthers: true });
   const { conditions: _, ...kept } = object().status ?? {};
-  assert.deepEqual(kept, fields);
+  assert.deepEqual(kept, { ...fields, activity: "Paused" });
+});
+
+test("an object that is left alone keeps its words, though the condition that had them is gone", async () => {
+  const { object, writer } = createStored();
+  const own = writer();
+  const [not] = ready(false).conditions;
+  const message = "cp-2 has no empty disk: name one in machineSpec.installDisk.";
+  const stalled = { type: "Stalled", status: "True", reason: "PersonNeeded", message } as const;
+  await own.write(object(), { fields: {}, conditions: [{ ...not, message } as NonNullable<typeof not>, stalled] });
+  const told = (): readonly unknown[] => (object().status?.conditions ?? []).map((one) => `${one.type}: ${one.message}`);
+  assert.deepEqual(told(), ["Ready: See Stalled.", `Stalled: ${message}`]);
+  const paused = { type: "Paused", status: "True", reason: "ReconcileModeDisable", message: "It says disable." } as const;
+  await own.write(object(), { fields: {}, conditions: [paused], keepsOthers: true, drops: ["Stalled"] });
+  assert.deepEqual(told(), [`Ready: ${message}`, "Paused: It says disable."]);
+  const before = object();
+  await own.write(object(), { fields: {}, conditions: [paused], keepsOthers: true, drops: ["Stalled"] });
+  assert.deepEqual(object(), before, "nothing is written anew");
 });
 
 test("how far an upgrade is goes with it, though an earlier process said it, and is told as soon as a state", async () => {

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { conditionCatalogue, isConditionTrue, setCondition } from "@talos-operator/api";
+import { conditionCatalogue, isConditionTrue, saidOnce, setCondition, spelledOut } from "@talos-operator/api";
 import type { Condition, ConditionInput } from "@talos-operator/api";
 import { apiVersionOf, compareResourceVersions, isConflict, isInvalid, keyOf } from "@talos-operator/kube-runtime";
 import type { Delta, KubeClient, KubeObject, ResourceType } from "@talos-operator/kube-runtime";
 import type { Clock } from "@talos-operator/ports";
 import { elapsedMs } from "../../elapsed.ts";
 import type { Telling } from "../../telling/telling.ts";
+import { activityOf } from "./activity.ts";
 import { tellTurns } from "./turns.ts";
 
 /** A status as all kinds have it. */
@@ -82,6 +83,7 @@ const KEPT_FIELDS = [
   "wantedMachines",
   "readyMachines",
   "machines",
+  "activity",
   "role",
   "cluster",
   "pool",
@@ -96,7 +98,17 @@ const KEPT_FIELDS = [
 ] as const;
 
 /** Fields that nobody else has: one that an earlier process wrote goes, too, when there is nothing to say any more. */
-const OURS: ReadonlySet<string> = new Set(["observedSchematic", "observedExtensions", "upgrade", "configContract", "etcdLeader"]);
+const OURS: ReadonlySet<string> = new Set([
+  "observedSchematic",
+  "observedExtensions",
+  "upgrade",
+  "configContract",
+  "etcdLeader",
+  "activity",
+]);
+
+/** Kinds whose status has a word for what goes on. */
+const ACTIVE: ReadonlySet<string> = new Set(["TalosCluster", "TalosControlPlane", "TalosWorker"]);
 
 /** So many times the least pause passes before a write that brings nothing but such messages; not longer than a machine takes that comes up in its time. */
 const MESSAGES_PAUSE = 60;
@@ -146,7 +158,8 @@ export function createStatusWriter<T extends WithStatus>(
   const written = new Map<string, OwnWrite>();
   const pauses = createPauses(options.firstWordsMs ?? STATE_PAUSE_MS);
   return {
-    async write(object, wanted, everyMs = 0) {
+    async write(object, given, everyMs = 0) {
+      const wanted = ACTIVE.has(type.kind) ? { ...given, fields: { ...given.fields, activity: activityOf(given.conditions) } } : given;
       const key = keyOf(object);
       const own = written.get(key)?.uid === object.metadata?.uid ? written.get(key) : undefined;
       const now = clock.now();
@@ -371,7 +384,20 @@ function isRenamed(before: StatusShape | undefined, { nodeName }: StatusShape): 
   return before?.nodeName !== undefined && nodeName !== undefined && before.nodeName !== nodeName;
 }
 
+/** Each sentence once; where conditions of before stay, none names one that says something else by now. */
 function conditionsAfter(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {
+  if (wanted.keepsOthers !== true) return joined(before, { ...wanted, conditions: saidOnce(wanted.conditions) }, now);
+  const after = saidOnce(
+    joined(
+      before?.map((condition) => spelledOut(before, condition)),
+      wanted,
+      now,
+    ),
+  );
+  return before !== undefined && isDeepStrictEqual(before, after) ? before : after;
+}
+
+function joined(before: readonly Condition[] | undefined, wanted: WantedStatus, now: number): readonly Condition[] {
   const types = new Set(wanted.conditions.map((condition) => condition.type));
   const old = before ?? [];
   const stays = (type: string): boolean =>

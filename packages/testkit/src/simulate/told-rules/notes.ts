@@ -33,7 +33,7 @@ const leadsSomewhere: ToldRule = {
     const all = [...pools.map(({ object }) => object), ...clusters, ...[...machines.values()].flatMap(({ object }) => object ?? [])];
     for (const object of all)
       for (const { type, message = "" } of object.status?.conditions ?? [])
-        for (const [, wanted = ""] of message.matchAll(/\bcondition ([A-Z]\w+)(?! of)\b/g))
+        for (const [, wanted = ""] of message.matchAll(/(?:\bcondition |^See )([A-Z]\w+)(?! of)\b/g))
           if (conditionOf(object, wanted) === undefined)
             broken(
               `${object.kind ?? ""} ${type} ${wanted}`,
