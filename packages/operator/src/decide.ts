@@ -11,6 +11,7 @@ import { riskConditions } from "./report/describe-risk.ts";
 import { waitingOfEndpoint } from "./report/endpoint-reachable.ts";
 import { removalConditions, removalRows, removalsOf } from "./report/describe-removal.ts";
 import { etcdLeaderOf } from "./report/etcd-leader.ts";
+import { headlineOf } from "./report/headline.ts";
 import { upgradeStatusOf } from "./report/upgrade-progress.ts";
 import { withoutHeld } from "./observe/pauses.ts";
 import { brokenBy } from "./invariants/broken.ts";
@@ -175,7 +176,7 @@ function decisionOf(assessed: Assessment, rule: string, verdict: Verdict): Decis
   const conditions: readonly ConditionInput[] = [
     ready,
     // What goes on does so whatever answers at the endpoint.
-    refused.length > 0 ? blockedByEdit(generation) : progressing(isBusy ? waiting : awaited, assessed, standing, tended),
+    refused.length > 0 ? blockedByEdit(generation) : headed(assessed, progressing(isBusy ? waiting : awaited, assessed, standing, tended)),
     ...standing,
     ...said,
     ...(said.some(({ type }) => type === "Deleting") ? [] : (assessed.goingPools?.conditions ?? [])),
@@ -215,15 +216,20 @@ function progressing(
 ): ConditionInput {
   const { seen } = assessed;
   const { generation } = seen.controlPlane.metadata;
-  const upgrading = isUpgrading(assessed) ? (assessed.upgrade?.says ?? "") : undefined;
-  if (upgrading !== undefined && (waiting === undefined || PASSING.has(waiting.reason)))
-    return conditionFor("Progressing", "UpgradingTalos", upgrading || "See the condition UpgradePending.", generation);
+  if (isUpgrading(assessed) && (waiting === undefined || PASSING.has(waiting.reason)))
+    return conditionFor("Progressing", "UpgradingTalos", assessed.upgrade?.says || "See UpgradePending.", generation);
   if (waiting === undefined && isChangingConfig(seen))
-    return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
+    return conditionFor("Progressing", "ChangingConfiguration", "See ConfigUpToDate.", generation);
   if (waiting === undefined && tended !== undefined) return conditionFor("Progressing", "TendingEtcd", tended, generation);
   if (waiting === undefined) return settledOr(standing, generation);
   const reason = progressReason(waiting, seen);
-  return conditionFor("Progressing", reason, reason === "Blocked" ? "See the condition Ready." : waiting.message, generation);
+  return conditionFor("Progressing", reason, reason === "Blocked" ? "See Ready." : waiting.message, generation);
+}
+
+/** With what goes on in one sentence: what is waited for stands in `Ready`. */
+function headed(assessed: Assessment, progress: ConditionInput): ConditionInput {
+  const headline = progress.status === "True" ? headlineOf(assessed, progress.reason) : undefined;
+  return headline === undefined ? progress : { ...progress, message: headline };
 }
 
 /** What a machine that boots another Talos brings along. */
@@ -245,10 +251,17 @@ function isUpgrading({ facts }: Assessment): boolean {
 function tendsEtcd({ facts }: Assessment, { actions }: Verdict): string | undefined {
   const written = actions.find((action) => action.kind === "WriteRecord");
   const open = controlPlaneIntent(written?.facts ?? facts);
-  return open === undefined || !OF_ETCD.has(open.what) ? undefined : `${open.what} ${open.machine}: ${open.why}`;
+  const what = open === undefined ? undefined : OF_ETCD[open.what];
+  return open === undefined || what === undefined ? undefined : `${what} ${open.machine}. ${open.why}`;
 }
 
-const OF_ETCD: ReadonlySet<IntentKind> = new Set(["Defragment", "DisarmAlarms", "ReplaceMember", "RemoveStray"]);
+/** What is done to etcd, and with a machine's name after it. */
+const OF_ETCD: Partial<Record<IntentKind, string>> = {
+  Defragment: "Defragmenting etcd on",
+  DisarmAlarms: "Disarming the alarms of etcd on",
+  ReplaceMember: "Replacing the etcd member of",
+  RemoveStray: "Removing a stray member of etcd through",
+};
 
 function progressReason(waiting: Waiting, seen: Observed): ReasonOf<"Progressing"> {
   switch (waiting.reason) {

@@ -89,6 +89,24 @@ describe("trees in a terminal", () => {
     );
   });
 
+  for (const columns of [79, 119])
+    it(`says first and whole what goes on, and nothing of it twice, in ${columns} columns`, () => {
+      const headline = "Upgrading Talos v1.13.9 → v1.13.10: 2 of 6 done, first-127.1.0.3 verifying, about 60 s left.";
+      const upgrading = [note("UpgradePending", `${headline} first-127.1.0.4 is next.`)];
+      const tree = clusterNode([poolNode([machineNode("w-1")], { notes: upgrading })], {
+        headline,
+        notes: [note("Progressing", headline)],
+      });
+      const lines = renderTrees([tree], { terminal: { ...plain, columns } });
+      const head = lines.findIndex((line) => line.startsWith("OBJECT"));
+      const told = lines.slice(0, head).map((line) => line.trim());
+      assert.equal(told.join(" "), `first: ${headline}`);
+      assert.deepEqual(
+        lines.filter((line) => line.includes("!")),
+        ["  │ ! UpgradePending: first-127.1.0.4 is next."],
+      );
+    });
+
   it("says below a machine what does not fit beside it, where nothing is drawn anew", () => {
     const message = "nodeReady: the network plugin is not installed";
     const still = renderTrees([clusterNode([poolNode([waitingNode("w-1", message)])])], {

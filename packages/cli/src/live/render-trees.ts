@@ -45,9 +45,42 @@ export function renderTrees(trees: readonly TreeNode[], given: RenderOptions): r
 function drawn(trees: readonly TreeNode[], options: RenderOptions, most: number): readonly string[] {
   const { terminal } = options;
   const branches = terminal.useUnicode ? unicodeBranches : asciiBranches;
-  const all = trees.map((tree) => treeLines(tree, { branches, most }));
+  const all = trees.map((tree) => treeLines(withoutSaid(tree, tree.headline ?? ""), { branches, most }));
   const table = tableFor(all.flat(), options);
-  return [dim(table.head(), terminal), ...all.flatMap((lines, index) => [...(index === 0 ? [] : [""]), ...lines.flatMap(table.lines)])];
+  const headlines = trees.flatMap(({ name, headline }) => (headline === undefined ? [] : wrapped(`${name}: ${headline}`, terminal)));
+  return [
+    ...headlines,
+    dim(table.head(), terminal),
+    ...all.flatMap((lines, index) => [...(index === 0 ? [] : [""]), ...lines.flatMap(table.lines)]),
+  ];
+}
+
+/** Lines that a headline takes at most: it is told whole where the terminal is not narrower than any. */
+const MOST_HEADLINES = 3;
+
+function wrapped(text: string, terminal: Terminal): readonly string[] {
+  const { columns = Number.POSITIVE_INFINITY } = terminal;
+  const lines = [""];
+  for (const word of shown(oneLine(text), terminal).split(" ")) {
+    const line = lines.at(-1) ?? "";
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line === "" || widthOf(longer) <= columns || lines.length === MOST_HEADLINES) lines[lines.length - 1] = longer;
+    else lines.push(`  ${word}`);
+  }
+  return lines.map((line) => fitted(line, terminal));
+}
+
+/** What the headline says is not said once more below it. */
+function withoutSaid(node: TreeNode, headline: string): TreeNode {
+  if (headline === "") return node;
+  const notes = node.notes.flatMap((note) => {
+    const message = note.message
+      .replace(headline, "")
+      .replace(/^\w+ \S+: $/, "")
+      .trim();
+    return message === "" ? [] : [{ ...note, message }];
+  });
+  return { ...node, notes, children: node.children.map((child) => withoutSaid(child, headline)) };
 }
 
 interface Table {
@@ -157,10 +190,12 @@ function waitOf(node: TreeNode): string {
   return !isMachine(node) || first === undefined ? "" : noteText(first);
 }
 
-/** `Ready` sums up, and needs no name. */
+/** Conditions that sum up, and need no name. */
+const SUMS: ReadonlySet<string> = new Set(["Ready", "Progressing", "Reconciling"]);
+
 function noteText({ type, status, message }: TreeNote): string {
   const text = oneLine(message);
-  if (type === "Ready") return text;
+  if (SUMS.has(type)) return text;
   return status === "False" ? `not ${type}: ${text}` : `${type}: ${text}`;
 }
 

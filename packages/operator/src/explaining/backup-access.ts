@@ -64,7 +64,7 @@ export async function readVitistackStorage(client: KubeClient, namespace: string
   const { secretRef } = spec.storageLocation;
   if (secretRef === undefined || secretRef === "") return storageOfEtcdBackup(spec, {}).storage;
   const secret = await client.resource<Secret>(secretType).tryGet({ namespace, name: secretRef });
-  if (secret === undefined) throw new BackupAccessError(`Secret ${secretRef} is not there.`);
+  if (secret === undefined) throw new BackupAccessError(`Secret ${secretRef} not found.`);
   const texts = Object.fromEntries(Object.keys(secret.data ?? {}).map((key) => [key, secretText(secret, key) ?? ""]));
   return storageOfEtcdBackup(spec, texts).storage;
 }

@@ -51,7 +51,7 @@ const PARENTS: ReadonlySet<string> = new Set(["TalosCluster", "KubernetesCluster
 
 /** What a machine shows proves nothing without the keys, and nobody is to do anything to it that cannot be taken back. */
 const KEYS_FIRST =
-  "The cluster's keys come back first: see the condition SecretsLost of the TalosControlPlane, and the runbook secrets-lost.";
+  "The cluster's keys come back first: see the condition SecretsLost of the TalosControlPlane and the runbook secrets-lost.";
 
 /** Tells what an object waits for, since when, what releases it, and what was decided. Pure: it only reads what is stored. */
 export function explain({ object, related, record }: ExplainInput): Explanation {

@@ -24,7 +24,7 @@ export function printExplanation(explanation: Explanation, now: number): string 
       ...(saysRemedy(one) || !once(one.releasedBy) ? [] : [`    ${label}: ${one.releasedBy}`]),
     ];
   const intents = openIntents.flatMap(({ what, machine, at, deadline, why }) => [
-    `  ${what} ${machine.name} (${machine.address}), written ${at}, over at ${deadline}`,
+    `  ${what} ${machine.name} (${machine.address}), begun ${at}, must end by ${deadline}`,
     `    ${why}`,
   ]);
   const told = decisions.slice(0, SHOWN_DECISIONS).flatMap(({ at, action, reason, rule, machine, message, releasedBy }, index) => [

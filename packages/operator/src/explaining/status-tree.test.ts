@@ -165,6 +165,25 @@ describe("the tree of a cluster", () => {
     );
   });
 
+  for (const [what, conditions, want] of [
+    [
+      "that goes on",
+      [condition("Progressing", "True", "UpgradingTalos", "See UpgradePending.")],
+      "Upgrading Talos v1.13.9 → v1.13.10: 1 of 3 done.",
+    ],
+    [
+      "that stopped for a person",
+      [condition("Stalled", "True", "PersonNeeded", "v1.13.10 failed on demo-1. Choose another.")],
+      "v1.13.10 failed on demo-1.",
+    ],
+    ["that is at rest", [], undefined],
+  ] as const)
+    it(`has the headline of a cluster ${what}`, () => {
+      const pending = condition("UpgradePending", "True", "Upgrading", "Upgrading Talos v1.13.9 → v1.13.10: 1 of 3 done. demo-2 is next.");
+      const [tree] = statusTrees(whole({ talosClusters: [cluster({ status: { conditions: [READY, pending, ...conditions] } })] }));
+      assert.equal(tree?.headline, want);
+    });
+
   it("tells a version that is asked for and not carried out, and stays ready", () => {
     const pending = condition("UpgradePending", "True", "VersionDiffers", "v1.13.10 is asked for, v1.13.9 runs.");
     const [tree] = statusTrees(whole({ talosClusters: [cluster({ status: { conditions: [READY, pending] } })] }));

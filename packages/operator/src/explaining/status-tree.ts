@@ -1,6 +1,6 @@
 import { controllerOf } from "@talos-operator/api";
 import type { Condition, ObjectMeta, TalosCluster, TalosControlPlane, TalosMachine, TalosWorker } from "@talos-operator/api";
-import { isSeen, notesOn, stateWordOf, waitsOf } from "./what-stands.ts";
+import { headlineOf, isSeen, notesOn, stateWordOf, waitsOf } from "./what-stands.ts";
 import type { Explained } from "./what-stands.ts";
 
 /** A KubernetesCluster, of which a tree shows only what every object has. */
@@ -52,6 +52,8 @@ export interface TreeNode {
   readonly kubernetes?: string;
   /** Machines that the spec lists, and how many of them are ready. */
   readonly machines?: { readonly ready: number; readonly wanted: number };
+  /** Of clusters and pools: what goes on, or what a person is needed for; absent = neither. */
+  readonly headline?: string;
   /** What it waits for, gravest first, then what is worth knowing; empty = all is well. */
   readonly notes: readonly TreeNote[];
   readonly children: readonly TreeNode[];
@@ -250,8 +252,9 @@ function clusterNode(cluster: TalosCluster | TreeCluster, pools: readonly TreeNo
 /** What every object says of itself, and of its newest spec only. */
 function commonOf(
   object: Explained & Pick<TreeNode, "kind">,
-): Pick<TreeNode, "kind" | "namespace" | "name" | "ready" | "state" | "since" | "notes"> {
+): Pick<TreeNode, "kind" | "namespace" | "name" | "ready" | "state" | "since" | "headline" | "notes"> {
   const { kind, metadata } = object;
+  const headline = kind === "TalosMachine" ? undefined : headlineOf(object);
   const told = object.status?.conditions?.find(({ type }) => type === "Ready");
   const isOld = told !== undefined && !isSeen(told, metadata);
   const notes = [...waitsOf(object), ...notesOn(object)].map(({ type, status, reason, message }) => ({ type, status, reason, message }));
@@ -262,6 +265,7 @@ function commonOf(
     ready: isOld ? "Unknown" : (told?.status ?? "Unknown"),
     state: stateWordOf(object) ?? (told?.status === "True" ? "Ready" : told === undefined ? "Pending" : "Not ready"),
     ...(told === undefined ? {} : { since: told.lastTransitionTime }),
+    ...(headline === undefined ? {} : { headline }),
     notes: isOld && told.status === "True" ? [waitFor("The operator has not seen the last edit yet."), ...notes] : notes,
   };
 }

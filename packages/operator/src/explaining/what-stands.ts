@@ -1,4 +1,4 @@
-import { conditionCatalogue, findCondition, releaseOf as releasedBy } from "@talos-operator/api";
+import { conditionCatalogue, findCondition, releaseOf as releasedBy, spelledOut } from "@talos-operator/api";
 import type { Condition, ConditionEntry, ObjectMeta } from "@talos-operator/api";
 
 /** An object with conditions, as it is stored. */
@@ -53,12 +53,20 @@ export function waitsOf(object: Explained): readonly Condition[] {
     return isFine ? [] : [condition];
   });
   const waits = [...(ready === undefined || ready.status === "True" ? [] : [ready]), ...standing];
-  return [...waits, ...openOf(object, waits.length > 0).filter((one) => !waits.includes(one))];
+  return [...waits, ...openOf(object, waits.length > 0).filter(({ type }) => !waits.some((one) => one.type === type))];
 }
 
 /** Stalled or under way, as tools read it; `undefined` = neither is said. */
 export function progressOf({ status }: Explained): Condition | undefined {
   return ["Stalled", "Reconciling"].map((type) => findCondition(status?.conditions, type)).find((one) => one?.status === "True");
+}
+
+/** What goes on with an object, or what a person is needed for: one sentence. `undefined` = neither. */
+export function headlineOf({ status }: Explained): string | undefined {
+  const told = ["Stalled", "Deleting", "Progressing"]
+    .map((type) => findCondition(status?.conditions, type))
+    .find((one) => one?.status === "True");
+  return told === undefined ? undefined : /^.*?[.!](?=\s|$)/s.exec(told.message)?.[0] || told.message || undefined;
 }
 
 /** Conditions that are worth knowing, until they are what an object is stalled by, or what is under way. */
@@ -84,9 +92,10 @@ function openOf(object: Explained, isExplained: boolean): readonly Condition[] {
 export function notesOn(object: Explained): readonly Condition[] {
   const { conditions = [] } = object.status ?? {};
   const waits = waitsOf(object);
-  return conditions.filter(
-    (one) => !waits.includes(one) && (WORTH_KNOWING.has(one.reason) || (NOTES.has(one.type) && one.status !== "False")),
-  );
+  return conditions
+    .filter(({ type }) => !waits.some((one) => one.type === type))
+    .filter((one) => WORTH_KNOWING.has(one.reason) || (NOTES.has(one.type) && one.status !== "False"))
+    .map((one) => spelledOut(conditions, one));
 }
 
 /** The published word: `state`, or `phase` on kinds whose `state` is an object. */

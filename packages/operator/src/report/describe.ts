@@ -11,7 +11,7 @@ import { wantedMeta } from "../procedures/configure/meta-plan.ts";
 import { platformOf } from "../procedures/configure/platform-of.ts";
 import { forecastOf } from "../planning/forecast-of.ts";
 import { isUpgradeAhead } from "../planning/upgrade-ahead.ts";
-import { sayForecast, sayLeft } from "../planning/upgrade-forecast.ts";
+import { sayForecast } from "../planning/upgrade-forecast.ts";
 import { unreadAnnotations } from "../spec/unread-annotations.ts";
 import { asMade } from "../spec/fixed-properties.ts";
 import { drainsState } from "../disruption/drain.ts";
@@ -19,6 +19,7 @@ import { accessConditions } from "./access-state.ts";
 import { deletionHeld } from "./deletion-held.ts";
 import { endpointChosen } from "./endpoint-chosen.ts";
 import { endpointMove } from "./endpoint-move.ts";
+import { withHeadline } from "./headline.ts";
 import { endpointReachable } from "./endpoint-reachable.ts";
 import { unknownReleases } from "./unknown-releases.ts";
 import { importWaits } from "./import-waits.ts";
@@ -27,9 +28,10 @@ import { kubeletCertificates } from "./kubelet-certificates.ts";
 import { awaitedNetwork } from "./awaited-network.ts";
 import { isReadyNode, names, stateOf, unmetOf } from "../assess/machine-state.ts";
 import { upgradePending } from "./upgrade-state.ts";
+import { countOf, listed } from "./listed.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { Assessment } from "../model/assessment.ts";
-import type { Said, UpgradeStep } from "../model/plans.ts";
+import type { Said } from "../model/plans.ts";
 
 /** Whether etcd was bootstrapped, and if not, what is waited for. */
 export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
@@ -47,7 +49,7 @@ export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
   if (hidden.length > 0)
     return {
       reason: "ControlPlaneUnreachable",
-      message: `Does not answer and may hold etcd data: ${names(hidden)}. etcd is not bootstrapped until it answers, so that no second cluster is made.`,
+      message: `No answer, and may hold etcd data: ${names(hidden)}. etcd is bootstrapped only after the answer, so that no second cluster is created.`,
     };
   const target = controlPlanes.find(({ declared }) => declared.name === facts.bootstrapIntent?.machine);
   if (
@@ -79,7 +81,7 @@ export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
     message:
       waiting.length === 0
         ? "etcd is bootstrapped next."
-        : `Not waiting for etcd yet: ${waiting.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}.`,
+        : `etcd is bootstrapped once these control planes run: ${listed(waiting.map((machine) => `${machine.declared.name} (${stateOf(machine)})`))}.`,
   };
 }
 
@@ -88,10 +90,10 @@ function machinesState(machines: readonly SeenMachine[]): Said<ReasonOf<"Machine
   if (machines.length === 0) return { reason: "NoMachines", message: "No machine is listed." };
   const missing = machines.filter((machine) => machine.look.kind !== "running");
   if (missing.length === 0)
-    return { reason: "AllMachinesReady", message: `${machines.length} machine(s) answer with their configuration.` };
+    return { reason: "AllMachinesReady", message: `${countOf(machines.length, "machine")} with the configuration applied.` };
   return {
     reason: "MachinesNotReady",
-    message: `Not running with their configuration: ${missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}.`,
+    message: `Not running with the configuration: ${listed(missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`))}.`,
   };
 }
 
@@ -103,10 +105,10 @@ export function nodesState(seen: Observed, machines: readonly SeenMachine[]): Sa
   if (facts?.bootstrapDone === undefined)
     return { reason: "NotBootstrapped", message: "There is no Kubernetes yet: etcd is not bootstrapped." };
   const unready = machines.filter((machine) => !isReadyNode(machine));
-  if (unready.length === 0) return { reason: "AllNodesReady", message: `${machines.length} node(s) are ready.` };
+  if (unready.length === 0) return { reason: "AllNodesReady", message: `${countOf(machines.length, "node")} ready.` };
   const words = unready.map((machine) => `${machine.declared.name}: ${unmetOf(machine, machineFact(facts, machine.declared.name))}`);
   const awaited = awaitedNetwork(seen, facts);
-  return { reason: awaited.length === 0 ? "NodesNotReady" : "NoNetworkPlugin", message: [`${words.join("; ")}.`, ...awaited].join(" ") };
+  return { reason: awaited.length === 0 ? "NodesNotReady" : "NoNetworkPlugin", message: [`${listed(words, "; ")}.`, ...awaited].join(" ") };
 }
 
 /** Conditions that only describe what was seen; the rule that decided adds its own. */
@@ -159,17 +161,13 @@ export function describe(assessed: Assessment): readonly ConditionInput[] {
   ];
 }
 
-/** What is done about another Talos, with what is left of it. */
-function withForecast(assessed: Assessment): UpgradeStep | undefined {
-  const { upgrade } = assessed;
-  if (upgrade !== undefined && isUpgradeAhead(assessed)) {
-    const ahead = forecastOf(assessed);
-    const says = [upgrade.says, ...(ahead === undefined ? [] : [`Ahead: ${sayForecast(ahead)}`]), ...(assessed.seen.ahead?.says ?? [])];
-    return { ...upgrade, says: says.filter((words) => words !== "").join(" ") };
-  }
-  const forecast = upgrade?.kind === "running" || upgrade?.kind === "held" ? forecastOf(assessed) : undefined;
-  if (upgrade === undefined || forecast === undefined) return upgrade;
-  return { ...upgrade, says: [upgrade.says, `Left: ${sayLeft(forecast)}.`].filter((words) => words !== "").join(" ") };
+/** What is done about another Talos, with what is ahead of it. */
+function withForecast(assessed: Assessment): ReturnType<typeof withHeadline> {
+  const step = withHeadline(assessed, assessed.seen.machines);
+  if (step === undefined || !isUpgradeAhead(assessed)) return step;
+  const ahead = forecastOf(assessed);
+  const says = [step.says, ...(ahead === undefined ? [] : [`Ahead: ${sayForecast(ahead)}`]), ...(assessed.seen.ahead?.says ?? [])];
+  return { ...step, says: says.filter((words) => words !== "").join(" ") };
 }
 
 /** That somebody deleted record or keys while the cluster is there. */
@@ -188,18 +186,18 @@ function sharedIdentities(seen: Observed, generation: number | undefined): reado
   const shared = kinds.filter(({ kind }) => kind === "shared");
   const vendor = kinds.filter(({ kind }) => kind === "vendor");
   const apart = (found: typeof kinds, words: string): string => (found.every(({ fact }) => fact.macs.length > 0) ? ` ${words}` : "");
-  const listed = (found: typeof kinds): string => found.map(({ fact }) => `${fact.name} (${fact.uuid})`).join(", ");
+  const named = (found: typeof kinds): string => listed(found.map(({ fact }) => `${fact.name} (${fact.uuid})`));
   if (shared.length > 0)
     return [
       conditionFor(
         "IdentityUnique",
         "UuidShared",
-        `One UUID is shown by several machines, as by clones: ${listed(shared)}.${apart(shared, "Hardware addresses tell them apart.")} Give each a UUID of its own.`,
+        `Several machines have one UUID: ${named(shared)}.${apart(shared, "Hardware addresses tell them apart.")} Give each its own UUID.`,
         generation,
       ),
     ];
   if (vendor.length === 0) return [];
-  const message = `A UUID that vendors ship by the thousand: ${listed(vendor)}.${apart(vendor, "Hardware addresses tell machines apart.")} Have the firmware set one.`;
+  const message = `A UUID that the vendor gave to many machines: ${named(vendor)}.${apart(vendor, "Hardware addresses tell machines apart.")} Have the firmware set one.`;
   return [conditionFor("IdentityUnique", "UuidOfVendor", message, generation)];
 }
 

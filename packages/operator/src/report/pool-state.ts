@@ -4,6 +4,7 @@ import { configIntents } from "../procedures/configure/config-intents.ts";
 import { factsOf } from "../record/facts.ts";
 import { configConditionsOf } from "./describe-config.ts";
 import { removalRows, removalsOf, removalWords } from "./describe-removal.ts";
+import { withHeadline } from "./headline.ts";
 import { machinesInChange } from "./open-effects.ts";
 import { poolContract } from "../spec/pool-contract.ts";
 import { upgradeStatusOf } from "./upgrade-progress.ts";
@@ -53,7 +54,7 @@ export function poolStates(assessed: Assessment, toChange: ReadonlySet<MachineNa
       const conditions = [
         ...configConditionsOf(assessed, ({ owner }) => owner.kind === "TalosWorker" && owner.name === name, generation),
         ...removing(removals, generation),
-        ...upgradePending(seen, own, generation, worker.spec?.kubeVersion, assessed.upgrade),
+        ...upgradePending(seen, own, generation, worker.spec?.kubeVersion, withHeadline(assessed, own)),
       ];
       const isChangingConfig = own.some(({ declared }) => changing.has(declared.name));
       const hasOpenEffect = [...own, ...leaving].some(({ declared }) => open.has(declared.name));

@@ -23,6 +23,8 @@ const MAY: Readonly<Record<string, string>> = {
   "workload/evict.ts": "the API server, which has no other word for it",
   "controllers/shared/outlook.ts": "what would be said twice",
   "explaining/print-explanation.ts": "what would be said twice",
+  "explaining/what-stands.ts": "the first sentence, which is for one line",
+  "report/headline.ts": "what would be said twice",
 };
 
 const readers = (texts: ReadonlyMap<string, string>): readonly string[] =>

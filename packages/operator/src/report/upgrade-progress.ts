@@ -18,6 +18,22 @@ export interface UpgradeProgress {
   readonly stage: UpgradeStage;
 }
 
+const stageWords: Readonly<Record<UpgradeStage, string>> = {
+  Pulling: "pulling the installer",
+  Installing: "installing",
+  Installed: "installed",
+  Draining: "draining",
+  Booting: "booting",
+  BakeTime: "verifying",
+  RollingBack: "rolling back",
+  Failed: "failed",
+};
+
+/** A stage of `status.upgrade` for people. */
+export function upgradeStageWord(stage: string): string {
+  return (stageWords as Readonly<Record<string, string>>)[stage] ?? stage;
+}
+
 /** Rows of a status at most: what runs at once is bounded by budgets, and what failed by its quarantine. */
 const MOST_ROWS = 64;
 

@@ -1,4 +1,5 @@
 import { conditionFor } from "@talos-operator/api";
+import { countOf } from "../../report/listed.ts";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import type { DeclaredMachine } from "../../model/machine.ts";
 
@@ -11,7 +12,7 @@ export function addressConditions(declared: readonly DeclaredMachine[], generati
   const [first] = lookedUp.filter((machine) => machine.problem !== undefined);
   if (lookedUp.length === 0) return [];
   if (first?.problem === undefined)
-    return [conditionFor("AddressResolved", "Resolved", `${lookedUp.length} machine(s) are found by reference.`, generation)];
+    return [conditionFor("AddressResolved", "Resolved", `${countOf(lookedUp.length, "machine")} found by reference.`, generation)];
   const stuck = lookedUp.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem.message}`]));
   const more = stuck.length - MAX_NAMED;
   const message = [...stuck.slice(0, MAX_NAMED), ...(more > 0 ? [`And ${more} more.`] : [])].join(" ");

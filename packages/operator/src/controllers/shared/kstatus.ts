@@ -28,6 +28,8 @@ export interface Judged {
   readonly conditions: readonly ConditionInput[];
   /** A change of a machine of the object was begun and its end was not seen, or is about to begin. */
   readonly hasOpenEffect: boolean;
+  /** What that change is: a sentence. */
+  readonly says?: string | undefined;
   /** Objects that this one is made of: it is under way while one of them is. */
   readonly parts?: readonly Part[];
 }
@@ -50,7 +52,10 @@ function shortened(message: string, most: number): string {
  *
  * @see sigs.k8s.io/cli-utils `pkg/kstatus/status/core.go`, which Flux and Argo CD follow
  */
-export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, generation: number | undefined): readonly ConditionInput[] {
+export function kstatusOf(
+  { conditions, hasOpenEffect, says, parts = [] }: Judged,
+  generation: number | undefined,
+): readonly ConditionInput[] {
   const reconciling = (message: string): readonly ConditionInput[] => [
     conditionFor("Reconciling", "Progressing", shortened(message, LONGEST), generation),
   ];
@@ -60,7 +65,7 @@ export function kstatusOf({ conditions, hasOpenEffect, parts = [] }: Judged, gen
   const ending = conditions.filter((condition) => isReleasedBy(condition, "itself"));
   // What `Progressing` leads to says it itself, and is not on the objects that this one is a part of.
   const bySelf = ending.find(({ type }) => type !== "Progressing") ?? ending[0];
-  if (hasOpenEffect) return reconciling(bySelf?.message ?? "A change of a machine is under way.");
+  if (hasOpenEffect) return reconciling(says ?? bySelf?.message ?? "A change of a machine is under way.");
   if (isAtWork(conditions)) return reconciling(bySelf?.message ?? "");
   const states = parts.map((part) => partState(part));
   const going = states.find(({ release }) => release === "itself");

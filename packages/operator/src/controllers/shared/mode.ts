@@ -53,7 +53,7 @@ const words = {
   },
   import: {
     reason: "ReconcileModeImport",
-    message: `The annotation ${annotations.reconcileMode} says import: nothing is sent or made until the running cluster is taken over; the condition Imported of the TalosControlPlane says what is missing.`,
+    message: `The annotation ${annotations.reconcileMode} says import: nothing is sent or made until the running cluster is taken over. The condition Imported of the TalosControlPlane says what is missing.`,
   },
 } as const;
 

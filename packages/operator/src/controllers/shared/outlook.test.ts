@@ -6,7 +6,7 @@ describe("the outlook of what is waited for", () => {
   it("says what would release it", () =>
     assert.equal(
       withOutlook({ reason: "EtcdUnhealthy", message: "Not a serving member of etcd: demo-1 (unreachable)." }),
-      "Not a serving member of etcd: demo-1 (unreachable). To continue: Bring back the control planes the message names: check their power, network and disk. One that stays dead is replaced by listing another machine.",
+      "Not a serving member of etcd: demo-1 (unreachable). To continue: Bring back the control planes the message names: check their power, network and disk. If one is lost for good, replace its address in metalSpec.machines.",
     ));
 
   it("does not say twice what the message says, and does not send people to the place where they are", () => {

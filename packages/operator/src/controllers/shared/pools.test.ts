@@ -112,7 +112,7 @@ test("pools: fields that a pool names are named where the person wrote them", ()
     "TalosControlPlane demo: spec.controlPlane.metalSpec.machines[1].address: it is no address.",
   );
   const pending = here([conditionFor("UpgradePending", "VersionDiffers", "spec.version asks for v1.13.8.", 1)]);
-  assert.equal(upgradesOf([pending], 1)[0]?.message, "TalosControlPlane demo: spec.controlPlane.version asks for v1.13.8.");
+  assert.equal(upgradesOf([pending], 1)[0]?.message, "spec.controlPlane.version asks for v1.13.8.");
   const chosen = here([conditionFor("EndpointChosen", "FirstMachine", "spec.endpoint is not set.", 1)]);
   assert.deepEqual(
     etcdConditions(chosen, 1).map(({ message }) => message),

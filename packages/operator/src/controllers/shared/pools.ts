@@ -58,20 +58,15 @@ export function progressOfReady(pools: readonly StoredPool[], generation: number
   return settledOr(upgradesOf(pools, generation), generation);
 }
 
-/** Conditions of a pool that say more than its `Progressing`, the first one that it has. */
-const LEADS_TO: Readonly<Record<string, readonly string[]>> = {
-  Removing: ["Removing"],
-  Blocked: ["EditRefused", "Removing", "EndpointUpToDate", "ConfigUpToDate"],
-  ChangingConfiguration: ["EndpointUpToDate", "ConfigUpToDate"],
-};
-
-/** What a pool is at, in words that lead to no condition which the cluster itself does not have. */
+/** What a pool is at. */
 function progressWords(pool: StoredPool, { reason, message }: ConditionInput): string {
-  const { kind, name, stored } = pool;
-  const conditions = stored?.status?.conditions;
-  if (reason === "Blocked" && findCondition(conditions, "Ready")?.status !== "True") return "See the condition Ready.";
-  const words = (LEADS_TO[reason] ?? []).map((type) => findCondition(conditions, type)?.message).find((one) => one !== undefined);
-  return `${kind} ${name}: ${written(words ?? message, pool.fields)}`;
+  if (reason === "Blocked" && !isConditionTrue(pool.stored?.status?.conditions, "Ready")) return "See Ready.";
+  return ofWholeCluster(pool, message);
+}
+
+/** What goes on in a cluster its control plane says of all machines; one that the cluster describes itself needs no name. */
+function ofWholeCluster({ kind, name, fields }: StoredPool, message: string): string {
+  return `${kind === "TalosControlPlane" && fields !== undefined ? "" : `${kind} ${name}: `}${written(message, fields)}`;
 }
 
 /** What the control plane says of the cluster as a whole, in its words. */
@@ -97,10 +92,8 @@ export function refusedEditsOf(pools: readonly StoredPool[], generation: number 
 
 function firstOf(type: ConditionType, pools: readonly StoredPool[], generation: number | undefined): readonly ConditionInput[] {
   for (const pool of pools) {
-    const { kind, name, stored } = pool;
-    const condition = findCondition(stored?.status?.conditions, type);
-    if (condition !== undefined)
-      return [{ ...withoutTime(condition, generation), message: `${kind} ${name}: ${written(condition.message, pool.fields)}` }];
+    const condition = findCondition(pool.stored?.status?.conditions, type);
+    if (condition !== undefined) return [{ ...withoutTime(condition, generation), message: ofWholeCluster(pool, condition.message) }];
   }
   return [];
 }

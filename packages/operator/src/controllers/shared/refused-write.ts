@@ -36,7 +36,7 @@ export function withRefusalWords(
   if (refusal === undefined) return conditions;
   const words = `The API server refuses what has to be written next, and nothing is done without it: ${refusal.slice(0, LONGEST)}`;
   const ready = conditionFor("Ready", "WriteRefused", withOutlook({ reason: "WriteRefused", message: words }), generation);
-  const progressing = conditionFor("Progressing", "Blocked", "See the condition Ready.", generation);
+  const progressing = conditionFor("Progressing", "Blocked", "See Ready.", generation);
   return conditions.map((one) => (one.type === "Ready" ? ready : one.type === "Progressing" ? progressing : one));
 }
 

@@ -10,21 +10,16 @@ export function settledOr(conditions: readonly ConditionInput[], generation: num
   const removing = conditions.find(({ type }) => type === "Removing");
   // Of one that does not answer the rest of the cluster is not held up, but it is not carried out before a person released it.
   if (removing !== undefined)
-    return conditionFor(
-      "Progressing",
-      releaseOf(removing) === "person" ? "Blocked" : "Removing",
-      "See the condition Removing.",
-      generation,
-    );
+    return conditionFor("Progressing", releaseOf(removing) === "person" ? "Blocked" : "Removing", "See Removing.", generation);
   const endpoint = conditions.find(({ type }) => type === "EndpointUpToDate");
   if (endpoint !== undefined)
     return conditionFor(
       "Progressing",
       releaseOf(endpoint) === "person" ? "Blocked" : "ChangingConfiguration",
-      "See the condition EndpointUpToDate.",
+      "See EndpointUpToDate.",
       generation,
     );
-  const see = "See the condition ConfigUpToDate.";
+  const see = "See ConfigUpToDate.";
   const config = conditions.find(({ type }) => type === "ConfigUpToDate");
   // Settings that are not on every machine yet, and get there without a person.
   if (config !== undefined && releaseOf(config) === "itself") return conditionFor("Progressing", "ChangingConfiguration", see, generation);

@@ -93,7 +93,7 @@ const cases: readonly { readonly name: string; readonly seen: VersionsSeen; read
     name: "a container with another Talos is told of, and what a person does: nobody upgrades it",
     seen: { machines: [], containers: [{ name: "a", runs: "v1.13.9", asked: "v1.13.8" }] },
     reason: "VersionDiffers",
-    says: /^a runs Talos v1\.13\.9 in a container, the spec asks for v1\.13\.8\. A container keeps the Talos of its image: make it anew /,
+    says: /^a runs Talos v1\.13\.9 in a container, the spec asks for v1\.13\.8\. A container keeps the Talos of its image: recreate it from the image /,
   },
   { name: "a version of a component is one", seen: { machines: [], components: ["a: kube-proxy v1 runs"] }, reason: "VersionDiffers" },
 ];

@@ -1,9 +1,7 @@
 import { annotations, conditionFor } from "@talos-operator/api";
 import type { ConditionInput, ReasonOf } from "@talos-operator/api";
 import { compareVersions, tryParseVersion } from "@talos-operator/talos";
-
-/** Machines that one sentence names. */
-const MOST_NAMED = 8;
+import { listed } from "../../report/listed.ts";
 
 /** A machine that runs another Talos version than its pool asks for. */
 export interface MachineVersions {
@@ -49,7 +47,14 @@ export interface VersionsSeen {
   /** What leads there, or why nothing does, without a full stop; absent or empty = nothing is to be told of it. */
   readonly way?: string;
   /** What is done about another Talos, or what is in the way; absent = nobody says. */
-  readonly step?: { readonly reason: ReasonOf<"UpgradePending">; readonly says: string } | undefined;
+  readonly step?:
+    | {
+        readonly reason: ReasonOf<"UpgradePending">;
+        readonly says: string;
+        /** What goes on, how far and how long still: it stands for the versions. Absent = nothing does. */
+        readonly headline?: string | undefined;
+      }
+    | undefined;
 }
 
 /**
@@ -96,14 +101,16 @@ export function upgradePendingOf(
   const said = isOpen && step !== undefined && step.says !== "" ? [step.says] : [];
   // What failed, and what a person can do, is what somebody comes for; the way is closed.
   const hasFailed = isTaken && step.reason === "VersionFailed";
+  const headline = isTaken ? step.headline : undefined;
+  const isOneHop = headline !== undefined && way.startsWith("in 1 hop");
   return [
     conditionFor(
       "UpgradePending",
       isTaken ? step.reason : reason,
       [
         ...(hasFailed ? said : []),
-        ...(sentences.length === 0 ? [] : [`${sentences.join("; ")}.`]),
-        ...(way === "" || hasFailed ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
+        ...(headline === undefined ? (sentences.length === 0 ? [] : [`${sentences.join("; ")}.`]) : [headline]),
+        ...(way === "" || hasFailed || isOneHop ? [] : [`${way[0]?.toUpperCase() ?? ""}${way.slice(1)}.`]),
         ...(hasFailed ? [] : said),
         ...releaseOf({ machines: isTaken ? [] : machines, containers, kubernetes, components, images }),
       ].join(" "),
@@ -132,12 +139,12 @@ function releaseOf({ machines, containers = [], kubernetes, components = [], ima
     ...(back.length === 0 ? [] : [`A downgrade needs the annotation ${annotations.allowDowngrade}: ${back[0]}.`]),
     ...(containers.length === 0
       ? []
-      : ["A container keeps the Talos of its image: make it anew from that of the version by hand, one control plane at a time."]),
+      : ["A container keeps the Talos of its image: recreate it from the image of the version, one control plane at a time."]),
     ...(isKubernetes ? ["Kubernetes keeps what it runs: its upgrades are not supported yet."] : []),
     ...(images.length === 0
       ? []
       : [
-          "Running machines keep the image that they were installed from: another one comes with the next version, or alone where its name shows its schematic of the Image Factory.",
+          "Running machines keep the image that they were installed from. Another one comes with the next version, or alone where its name shows its schematic of the Image Factory.",
         ]),
   ];
 }
@@ -161,8 +168,6 @@ function isDowngrade(runs: string, asked: string): boolean {
 /** Machines of which the same is said, in one sentence. */
 function grouped<T extends { readonly name: string }>(found: readonly T[], say: (one: T) => string): readonly string[] {
   return [...Map.groupBy(found, say)].map(([words, all]) => {
-    const more = all.length - MOST_NAMED;
-    const names = all.slice(0, MOST_NAMED).map(({ name }) => name);
-    return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${all.length === 1 ? "runs" : "run"} ${words}`;
+    return `${listed(all.map(({ name }) => name))} ${all.length === 1 ? "runs" : "run"} ${words}`;
   });
 }

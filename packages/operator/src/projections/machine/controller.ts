@@ -16,6 +16,8 @@ import { decideMachine } from "./decide.ts";
 import { isLeftAlone } from "./left-alone.ts";
 import { againWhilePaused } from "./while-paused.ts";
 import { installsForMs } from "../../assess/machine-state.ts";
+import { upgradeStageWord } from "../../report/upgrade-progress.ts";
+import type { UpgradeProgress } from "../../report/upgrade-progress.ts";
 import type { Look } from "../../model/look.ts";
 import type { MachineFact } from "../../model/record.ts";
 
@@ -34,6 +36,13 @@ function againAfterMs(look: Look, fact: MachineFact | undefined): number | undef
   const installsMs = installsForMs(look, fact);
   // A machine that is silent is looked at every now and then, and counts by the last look.
   return installsMs === undefined ? undefined : Math.max(installsMs, REPORT_EVERY_MS);
+}
+
+/** Which step of an upgrade a machine is in, in the words that fit into a column. */
+function upgradeWords(upgrade: UpgradeProgress | undefined): string | undefined {
+  if (upgrade === undefined || upgrade.stage === "Failed") return undefined;
+  const word = upgradeStageWord(upgrade.stage);
+  return `${word[0]?.toUpperCase() ?? ""}${word.slice(1)}: Talos ${upgrade.from} → ${upgrade.to}.`;
 }
 
 /** What the reporter needs. */
@@ -122,7 +131,7 @@ export function createMachineController(options: MachineControllerOptions): Cont
       await labeller.label(machine, place);
       const requeueAfterMs = await statuses.write(
         machine,
-        judgedStatus(machine, fields, { conditions, hasOpenEffect: known?.hasOpenEffect === true }),
+        judgedStatus(machine, fields, { conditions, hasOpenEffect: known?.hasOpenEffect === true, says: upgradeWords(known?.upgrade) }),
         REPORT_EVERY_MS,
       );
       return { requeueAfterMs: requeueAfterMs ?? (known === undefined ? undefined : againAfterMs(known.look, known.fact)) };

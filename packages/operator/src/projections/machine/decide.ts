@@ -213,7 +213,7 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
       if (look.stopped !== undefined) return look.stopped;
       if (isBootingTalos(seen)) return { reason: "Booting", message: bootWords(seen) };
       return wasConfigured
-        ? silentOf(look, fact, hasOpenEffect)
+        ? silentOf(machine, look, fact, hasOpenEffect)
         : { reason: "WaitingForMachines", message: `No answer: ${look.detail}. Boot the machine into maintenance mode.` };
     case "not-talos":
       return { reason: "NotTalos", message: `What answers is not Talos: ${look.detail}. Correct the address, or boot Talos there.` };
@@ -250,7 +250,7 @@ function readyOf(seen: MachineSeen): Finding<ReasonOf<"Ready">> {
         return {
           reason: "MachineInUse",
           message:
-            "What answers runs with this cluster's keys, and the record does not know it by this name: another entry leads to it, which the TalosControlPlane names, or it is written down in a moment.",
+            "What answers runs with this cluster's keys, and the record does not know it by this name. Another entry leads to it, which the TalosControlPlane names, or it is written down in a moment.",
         };
       if (look.sharesNode !== undefined)
         return {
@@ -280,9 +280,14 @@ function bootWords({ upgrade }: MachineSeen): string {
 }
 
 /** Who was sent a configuration installs and reboots with it, unheard; one that was read since, or stays away for longer, is away. */
-function silentOf(look: Silent, fact: MachineFact, hasOpenEffect: boolean): Finding<ReasonOf<"Ready">> {
+function silentOf(machine: TalosMachine, look: Silent, fact: MachineFact, hasOpenEffect: boolean): Finding<ReasonOf<"Ready">> {
   if (!hasOpenEffect && isInstalling(look, fact)) return { reason: "Configuring", message: "Rebooting after install." };
-  return { reason: "MachineUnreachable", message: `Unreachable: ${look.detail}. Check its power and network.` };
+  const address = machine.spec?.endpoint ?? machine.metadata.name;
+  const place = address.includes(":") ? `[${address}]:50000` : `${address}:50000`;
+  return {
+    reason: "MachineUnreachable",
+    message: `No answer from ${place} since ${silentSince(machine, look)} (${look.detail}). Check its power and network.`,
+  };
 }
 
 /** What is said of a machine while its keys are in doubt, where that says something of it at all. */
