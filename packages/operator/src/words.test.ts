@@ -32,3 +32,38 @@ test("no message says what the glossary has another word for", async () => {
   }
   assert.deepEqual(found, []);
 });
+
+/** Longest first sentence, and longest message, of what is written down; what is filled in comes on top. */
+const [LONGEST_SENTENCE, LONGEST_MESSAGE] = [120, 300];
+
+/** Texts that are no messages of conditions: reference pages, invariants. */
+const PAGES = /\/(error-reference\.ts|invariants\/)/;
+
+/** The texts of a line, with nothing where something is filled in. */
+function textsOf(line: string): readonly string[] {
+  let left = line.replaceAll(String.raw`\n`, ". ").replaceAll(/\\./g, "");
+  for (let before = ""; before !== left;) {
+    before = left;
+    // From the inside out: what is filled in may hold texts of its own.
+    left = left.replaceAll(/\$\{[^{}`"]*\}/g, "").replaceAll(/\$\{[^{}`]*"[^"]*"[^{}`]*\}/g, "");
+    left = left.replaceAll(/\$\{([^{}`]*)`[^`]*`([^{}`]*)\}/g, "");
+  }
+  return [...left.matchAll(/"([^"]*)"|`([^`]*)`/g)].map(([, quoted, template]) => quoted ?? template ?? "");
+}
+
+test("no message is longer than a person reads: a first sentence of 120 characters, 300 in all, names and paths aside", async () => {
+  const places = ["packages/operator/src/**/*.ts", "packages/talos/src/{upgrades,config/validate/hazards}/*.ts"];
+  const files = globSync(places, { cwd: root }).filter((file) => !/\.test\.ts$|\/testing\//.test(file));
+  const found: string[] = [];
+  for (const file of files.filter((one) => !PAGES.test(one)))
+    for (const [index, line] of (await readFile(join(root, file), "utf8")).split("\n").entries()) {
+      if (/^\s*(\/\/|\*|\/\*)/.test(line)) continue;
+      for (const text of textsOf(line)) {
+        const said = text.replaceAll(/\S*(talos-operator\.dev|docs\/|[a-z]\.[a-z])\S*/g, "");
+        const [first = said] = /^.*?\.(?=\s|$)/.exec(said) ?? [];
+        if (/[a-z] [a-z]/.test(said) && (first.length > LONGEST_SENTENCE || said.length > LONGEST_MESSAGE))
+          found.push(`${file}:${index + 1} ${first.length}/${said.length} ${text}`);
+      }
+    }
+  assert.deepEqual(found, []);
+});

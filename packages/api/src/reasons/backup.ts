@@ -52,7 +52,7 @@ export const backupReasons = {
     status: "False",
     release: "person",
     when: "The endpoint is http, or its certificate is not to be checked, and the operator does not run with --allow-insecure-object-storage.",
-    next: "Use https, and caBundle for authorities of your own. Or run the operator with the flag: every backup may then be read by whoever is on the way.",
+    next: "Use https, and caBundle for authorities of your own. Or run the operator with the flag: anyone on the network path can then read every backup.",
   },
   StoreUnreachable: {
     status: "False",

@@ -27,7 +27,7 @@ export const stalled = {
       status: "True",
       release: "none",
       when: "A condition has a reason that only a person releases; the message says which and what.",
-      next: "Do what the message says.",
+      next: "See the message.",
     },
     Paused: {
       status: "True",

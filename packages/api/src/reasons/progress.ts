@@ -99,7 +99,7 @@ export const bootstrapped = {
       status: "False",
       release: "person",
       when: "etcd runs on a control plane that the record says nothing of, or has stopped with data on the one that was asked to bootstrap it.",
-      next: "Do what the message says: its member list decides; one on which etcd has stopped is to be rebooted.",
+      next: "If etcd runs, nothing: its member list decides. If etcd has stopped, reboot the machine that the message names.",
     },
     ImportPending: {
       status: "Unknown",
@@ -163,7 +163,7 @@ export const etcdHealthy = {
       status: "False",
       release: "person",
       when: "Etcd's files have reached their quota (NOSPACE), and what the operator may do does not free them: Kubernetes can write nothing.",
-      next: "Do what the message says: free space, or raise the quota. The runbook etcd-no-space says more.",
+      next: "Free space, or raise the quota: see the runbook etcd-no-space.",
     },
     ReplacingMember: {
       status: "False",

@@ -216,7 +216,7 @@ const worldReasons = {
     status: "False",
     release: "itself",
     when: "Etcd lacks a member or a healthy majority.",
-    next: "Bring back the control planes the message names: check their power, network and disk. One that stays dead is replaced by listing another machine.",
+    next: "Bring back the control planes the message names: check their power, network and disk. If one is lost for good, replace its address in metalSpec.machines.",
   },
   Removing: {
     status: "False",
@@ -228,7 +228,7 @@ const worldReasons = {
     status: "False",
     release: "itself",
     when: "Kubernetes nodes are missing or not ready; the message names each with its unmet condition.",
-    next: "Check what the message names, unless they still boot: often a network plugin is missing, or an image cannot be pulled.",
+    next: "If this lasts longer than a few minutes, check for a missing network plugin (CNI) or an image that cannot be pulled.",
   },
   NodeShared: {
     status: "False",

@@ -94,13 +94,13 @@ export const upgradePending = {
       status: "True",
       release: "itself",
       when: "Another Talos is asked for, and something comes first or is in the way that passes; the message says what.",
-      next: "Do what the message says, where it names something that a person can do.",
+      next: "See the message: it names what comes first.",
     },
     UpgradeBlocked: {
       status: "True",
       release: "person",
       when: "Another Talos is asked for, and the machine that is next is left alone until a person does something: its installer image is not that of the version or is not signed for its firmware, somebody installed a Talos on it that was not booted, or it is paused.",
-      next: "Do what the message says: correct the image, boot the machine or take back what was installed on it, or remove its annotation reconcile-mode.",
+      next: "Correct the image, boot the machine or take back what was installed on it, or remove its annotation reconcile-mode; the message says which.",
     },
     ApprovalRequired: {
       status: "True",
@@ -136,7 +136,7 @@ export const upgradePending = {
       status: "True",
       release: "person",
       when: "Machines run a Talos that is built from another schematic than the image that the spec asks for, and nothing is begun; or they were installed from another image, whose name shows no schematic, as their configuration says. The message names both. Machines that join get the new one.",
-      next: "Do what the message says. An image whose name shows no schematic comes with the next version that is asked for.",
+      next: "See the message. An image whose name shows no schematic comes with the next version that is asked for.",
     },
   },
 } as const satisfies ConditionEntry;
@@ -407,7 +407,7 @@ export const dryRun = {
       status: "Unknown",
       release: "none",
       when: "What an addon would change is not known; the message says why.",
-      next: "Do what the message says. It is tried again every five minutes, and at once after an edit.",
+      next: "See the message. The plan is tried again every five minutes, and at once after an edit.",
     },
   },
 } as const satisfies ConditionEntry;

@@ -186,7 +186,7 @@ function endpointFindings(
     : [
         insecure(
           field,
-          "http: whoever is on the way reads the backup",
+          "http: anyone on the network path can read the backup",
           "Use https, or start the operator with --allow-insecure-object-storage",
         ),
       ];

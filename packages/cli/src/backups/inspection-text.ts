@@ -38,7 +38,7 @@ export function inspectionText(found: Inspection): string {
     ...(found.otherKinds + found.otherEncrypted === 0 ? [] : [`${found.otherKinds + found.otherEncrypted} objects of further kinds`]),
     ...(found.unreadable === 0 ? [] : [`${found.unreadable} keys at places of objects whose values are none`]),
     ...(found.otherKeys === 0 ? [] : [`${found.otherKeys} keys of others than objects`]),
-    `${found.sample.decoded} objects decoded and compared with their keys, ${found.sample.mismatched} of them named otherwise`,
+    `${found.sample.decoded} objects decoded and compared with their keys, ${found.sample.mismatched === 0 ? "all match" : `${found.sample.mismatched} do not match`}`,
   ];
   const objects =
     rows.length === 0 ? ["No object of Kubernetes is in it."] : table([["KIND", "API VERSION", "OBJECTS", "NAMESPACES"], ...rows]);

@@ -180,9 +180,9 @@ export function warnOfPlain(place: StorePlace, { stderr }: CommandContext): void
   const url = place.endpoint === undefined ? null : URL.parse(place.endpoint);
   const isHere = url !== null && /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(url.hostname);
   if (url?.protocol === "http:" && !isHere)
-    stderr.write(`warning: ${url.origin} is not encrypted: whoever is on the way reads what comes\n`);
+    stderr.write(`warning: ${url.origin} is not encrypted: anyone on the network path can read the backup\n`);
   else if (place.insecureSkipTLSVerify === true)
-    stderr.write("warning: the endpoint's certificate is not checked: whoever is on the way can read what comes\n");
+    stderr.write("warning: the endpoint's certificate is not checked: anyone on the network path can read the backup\n");
 }
 
 export function isFolder(path: string): boolean {

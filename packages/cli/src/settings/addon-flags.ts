@@ -5,7 +5,7 @@ export const addonFlags: readonly FlagSpec[] = [
   {
     name: "allow-insecure-chart-repositories",
     kind: "boolean",
-    summary: "let addons leave the certificate of their chart repository unchecked: who is on the way chooses what is installed",
+    summary: "allow chart repositories without TLS verification (anyone on the network path can choose what is installed)",
   },
   {
     name: "helm",

@@ -69,7 +69,7 @@ export function validateRelease(
     refuse(
       at("releaseName"),
       `it is installed as ${installed}, and a release keeps its name and namespace`,
-      "Go back to these, or delete the TalosClusterAddonRelease: it is uninstalled, and an addon makes it anew under the other name",
+      "Go back to these, or delete the TalosClusterAddonRelease. It is uninstalled, and an addon recreates it under the other name",
     );
   if (version !== "" && !CHART_VERSION.test(version))
     refuse(at("version"), "it is neither a version nor a range", "Write it as Helm does, such as 1.2.3 or ^1.2");

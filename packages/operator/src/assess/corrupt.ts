@@ -5,7 +5,7 @@ export const NO_MAJORITY = "no majority of the voters is healthy and has the sam
 
 /** What is said where etcd names whoever differs from the leader. */
 export const BY_LEADER =
-  "corrupt-check-time has etcd name whoever differs from the leader, which may be the wrong one itself, so no member is replaced before a person has found out whose data are right";
+  "corrupt-check-time has etcd name the members that differ from the leader, whose own data may be wrong. Find out whose data are right: no member is replaced before that";
 
 /** Of fewer than a majority nobody knows that they are right; so one of two voters is never replaced. */
 export function isMinority({ view, isByLeader }: CorruptEtcd): boolean {

@@ -10,4 +10,4 @@ export function keysState(assessed: Assessment): KeysState {
 
 /** What is said of machines instead. */
 export const UNTIL_KEYS_ARE_BACK =
-  "Nothing is sent, and nothing is to be done to it, until the cluster's keys are back: see the condition SecretsLost of the TalosControlPlane.";
+  "Nothing is sent until the cluster's keys are back, and nothing is to be done to it. See the condition SecretsLost of the TalosControlPlane.";

@@ -27,7 +27,7 @@ export function sharedNodeWords({ nodeName = "", sharesNode }: Running): string 
 export function stateOf({ look }: SeenMachine): string {
   switch (look.kind) {
     case "not-asked":
-      return "not asked yet";
+      return "not checked yet";
     case "silent":
       return look.detail;
     case "not-talos":
@@ -89,5 +89,5 @@ export function unmetWords(unmet: readonly UnmetCondition[]): string {
 
 /** Machines by name, for sentences. */
 export function names(machines: readonly SeenMachine[]): string {
-  return machines.map((machine) => machine.declared.name).join(", ");
+  return listed(machines.map((machine) => machine.declared.name));
 }

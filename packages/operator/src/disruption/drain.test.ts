@@ -137,13 +137,13 @@ const cases: readonly Case[] = [
     title: "names pods that are on their way out",
     drain: drain({ ...blocked, blocked: [] }),
     expect: "wait",
-    says: /2 pod\(s\).*shop\/db-0/,
+    says: /2 pods left on it.*shop\/db-0/,
   },
   {
     title: "names volumes that are still attached, and the way out",
     drain: drain({ kind: "detaching", volumesLeft: 7, volumes: ["pv-1", "pv-2"] }, { ranMs: 99 * MINUTE }),
     expect: "wait",
-    says: /7 volume\(s\) are still attached to its Node: pv-1, pv-2\..*proceed-without-drain: uuid-10\.0\.1\.1/,
+    says: /its Node still has 7 volumes attached: pv-1, pv-2\..*proceed-without-drain: uuid-10\.0\.1\.1/,
   },
   {
     title: "goes on past volumes after the timeout where the policy says so",

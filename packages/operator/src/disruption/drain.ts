@@ -7,6 +7,7 @@ import type { DrainPolicy } from "./drain-policy.ts";
 import { factsOf, intentOn, machineFact } from "../record/facts.ts";
 import { onceFounderShows } from "../procedures/bootstrap/hidden-founder.ts";
 import { wordFor } from "../assess/identity.ts";
+import { countOf } from "../report/listed.ts";
 import type { DrainState, SeenDrain } from "../model/workload.ts";
 import type { ClusterFacts } from "../model/record.ts";
 import type { Action } from "../model/effect.ts";
@@ -140,7 +141,7 @@ function messageOf({ declared: { name }, look }: SeenMachine, drain: SeenDrain |
     case "drained":
       return `${name} is cordoned and drained${state.volumesUnknown === undefined ? "" : `; whether volumes are still attached to it is not known: ${state.volumesUnknown}`}.`;
     case "detaching":
-      return `The drain of ${name} waits for volumes: its pods have left, and ${state.volumesLeft} volume(s) are still attached to its Node: ${state.volumes.join(", ")}. The CSI driver that detaches them releases it. ${wayOut}`;
+      return `The drain of ${name} waits for volumes: its pods have left, and its Node still has ${countOf(state.volumesLeft, "volume")} attached: ${state.volumes.join(", ")}. The CSI driver that detaches them releases it. ${wayOut}`;
     case "no-node":
       return `${name} has no Node.`;
     case "unreachable":
@@ -155,7 +156,7 @@ function messageOf({ declared: { name }, look }: SeenMachine, drain: SeenDrain |
       if (named.length > 0)
         return `The drain of ${name} is held up: ${named.join(", ")} must not be evicted now. More healthy replicas elsewhere, or a budget that allows a disruption, release it. ${wayOut}`;
       const leaving = state.leaving.length === 0 ? "" : `: ${state.leaving.join(", ")}`;
-      return `${name} is being drained; ${state.podsLeft} pod(s) have to leave it${leaving}.`;
+      return `${name} is being drained; ${countOf(state.podsLeft, "pod")} left on it${leaving}.`;
     }
   }
 }

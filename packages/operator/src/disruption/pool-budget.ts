@@ -18,7 +18,7 @@ export type Place =
   | { readonly kind: "none"; readonly limit: number; readonly count: number; readonly others: readonly MachineName[] };
 
 /** Of those that are down so many are named. */
-const MOST_NAMED = 8;
+const MOST_NAMED = 3;
 
 /**
  * The disruption budget of worker pools in one pass: `maxUnavailable` of the pool, less every machine that is down already, on its way out, drained, or in the

@@ -81,7 +81,7 @@ function policyAnswer(asked: Omit<Asked, "whom" | "isRequired">): BeforeRisk {
 
 /** What is said of a word that is none. */
 export function unknownWord(word: string): string {
-  return `The annotation ${annotations.snapshotBeforeRisk} says ${JSON.stringify(word)}, which is no known value (known are required, preferred and off): it counts as required until it is corrected.`;
+  return `The annotation ${annotations.snapshotBeforeRisk} says ${JSON.stringify(word)}, which is no known value (required, preferred, off). It counts as required until it is corrected.`;
 }
 
 interface Asked {

@@ -39,7 +39,7 @@ export async function demandMachine(
     "PRECONDITION_GONE",
     uuid === ""
       ? `what answers at the address of ${name} shows none of the hardware addresses that were written down`
-      : `what answers at the address of ${name} shows a UUID that others show too, and none of the hardware addresses that were written down`,
+      : `what answers at the address of ${name} shows a UUID that is not unique, and none of the recorded hardware addresses`,
   );
 }
 

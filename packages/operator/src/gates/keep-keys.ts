@@ -98,7 +98,7 @@ export const keepKeys: Rule = {
       return lost(
         seen,
         "BundleUnproven",
-        `${sign}, its ClusterRecord is gone, and no control plane shows yet that it runs etcd with the keys in the Secret ${secret}. One that does is enough: bring one back, and list it again if it was taken out of the list. If these are other keys, delete that Secret and restore the original, best together with the ClusterRecord.`,
+        `${sign}, its ClusterRecord is gone, and no control plane shows yet that it runs etcd with the keys in the Secret ${secret}. Bring one back, and list it again if it is not listed. If these are other keys, delete that Secret and restore the original, best together with the ClusterRecord.`,
       );
     return {
       actions: [
@@ -164,7 +164,7 @@ function whoMayRunWrittenKeys(seen: Observed): Waiting | undefined {
   if (hidden.length === 0) return undefined;
   return {
     reason: "WaitingForMachines",
-    message: `The keys in ${source} may be those of a cluster that runs: they are taken for a new one once every control plane waits in maintenance mode. Not yet: ${hidden.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. A running cluster is taken over with ${annotations.reconcileMode}: import.`,
+    message: `The keys in ${source} may be those of a cluster that runs. They are taken for a new one once every control plane waits in maintenance mode. Not yet: ${hidden.map((machine) => `${machine.declared.name} (${stateOf(machine)})`).join(", ")}. A running cluster is taken over with ${annotations.reconcileMode}: import.`,
   };
 }
 

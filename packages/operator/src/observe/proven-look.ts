@@ -43,7 +43,7 @@ export function provenLook(facts: Machines | undefined, declared: DeclaredMachin
     if (!hasMoved) return look;
     return unproven(
       look.at,
-      `what answers at its new address ${declared.address} has this cluster's certificate, and cannot show that it is the machine that was written down at ${fact.address}: it reports neither UUID nor hardware address of its own. Nothing is sent to it. Give the machine its old address back, or remove the entry.`,
+      `what answers at its new address ${declared.address} has this cluster's certificate. It does not prove that it is the machine of ${fact.address}: it reports no UUID and no hardware address. Nothing is sent to it. Give the machine its old address back, or remove the entry.`,
     );
   }
   const known = whoIs(facts, fact, look.hardware);
@@ -52,7 +52,7 @@ export function provenLook(facts: Machines | undefined, declared: DeclaredMachin
     return {
       ...unproven(
         look.at,
-        `what answers at ${declared.address} has this cluster's certificate, and shows the hardware addresses ${hardware.macs.join(", ")} where ${fact.macs.join(", ")} were written down: a container that was made anew, or another machine. Nothing is sent to it. If it is ${declared.name}, annotate the TalosControlPlane with ${annotations.acceptIdentity}: ${spki}.`,
+        `what answers at ${declared.address} has this cluster's certificate, and shows the hardware addresses ${hardware.macs.join(", ")} where ${fact.macs.join(", ")} were written down. It is a recreated container, or another machine. Nothing is sent to it. If it is ${declared.name}, annotate the TalosControlPlane with ${annotations.acceptIdentity}: ${spki}.`,
       ),
       claimed: { spki, macs: hardware.macs },
     };

@@ -29,7 +29,7 @@ const nothing: Sums = { cpu: 0, memory: 0, pods: 0 };
 const ABOUT = 1e-6;
 
 /** Names that are told. */
-const MOST_NAMED = 8;
+const MOST_NAMED = 3;
 
 /**
  * What will hold up the drains of an upgrade, one Node at a time: budgets that allow no eviction now, and Nodes whose pods have no room on the others, by the sum of

@@ -1,3 +1,4 @@
+import { countOf, listed } from "../report/listed.ts";
 import type { DecisionFact } from "../model/record.ts";
 import type { MachineName, MachineRole } from "../model/machine.ts";
 
@@ -101,30 +102,22 @@ function secondsKnown(decisions: readonly DecisionFact[]): number | undefined {
   return took.toSorted((a, b) => a - b)[Math.floor(took.length / 2)];
 }
 
-/** `6 boot(s) in 4 turn(s), some 12 minutes (…)`. */
-export function sayLeft(forecast: UpgradeForecast): string {
-  return `${forecast.order.length} boot(s) in ${forecast.turns} turn(s), ${sayTime(forecast)}`;
+/** `6 boots in 4 turns, about 12 minutes (3 minutes each, …)`. */
+function sayLeft({ order, turns, seconds, secondsEach, isFromHistory }: UpgradeForecast): string {
+  const each = `${minutes(secondsEach)} each, ${isFromHistory ? "as machines of this cluster took" : "assumed: none was upgraded yet"}`;
+  return `${countOf(order.length, "boot")} in ${countOf(turns, "turn")}, about ${minutes(seconds)} (${each})`;
 }
-
-/** `some 18 minutes (3 minutes each, as assumed where none was upgraded yet)`. */
-function sayTime({ seconds, secondsEach, isFromHistory }: UpgradeForecast): string {
-  return `some ${minutes(seconds)} (${minutes(secondsEach)} each, ${isFromHistory ? "as machines of this cluster took" : "which is assumed: none was upgraded yet"})`;
-}
-
-/** Machines that are named. */
-const MOST_NAMED = 20;
 
 /** The forecast for people, as sentences. */
 export function sayForecast(forecast: UpgradeForecast): string {
   const { order, margin } = forecast;
-  const more = order.length > MOST_NAMED ? ` and ${order.length - MOST_NAMED} more` : "";
   const etcd =
     margin === undefined
       ? ""
       : margin < 0
         ? " etcd does not answer while a control plane boots: it has no voter to spare."
         : ` While a control plane boots etcd may lose ${margin === 0 ? "no other voter" : `${margin} more`}.`;
-  return `${sayLeft(forecast)}: ${order.slice(0, MOST_NAMED).join(", ")}${more}.${etcd}`;
+  return `${sayLeft(forecast)}: ${listed(order)}.${etcd}`;
 }
 
 function minutes(seconds: number): string {

@@ -57,7 +57,7 @@ const cases: readonly { readonly name: string; readonly seen: Observed; readonly
       { name: "b", runs: "v1.13.8", asked: "v1.13.9", schematic: own, image: "ghcr.io/siderolabs/installer" },
       { name: "c", runs: "v1.13.8", asked: "v1.13.9", schematic: "none" },
     ]),
-    says: /no way leads there: .*5{64}.*\(a, b\)/,
+    says: /no upgrade path: .*5{64}.*\(a, b\)/,
   },
   {
     name: "extensions run, and the installer that is asked for has them",

@@ -9,7 +9,7 @@ import { configIntents } from "../procedures/configure/config-intents.ts";
 import { routeOfState } from "../procedures/configure/plan.ts";
 import { changeText, pathsOf } from "../procedures/configure/config-words.ts";
 import { isToBeReverted } from "../procedures/configure/rollout.ts";
-import { listed } from "./listed.ts";
+import { countOf, listed } from "./listed.ts";
 import { schematicsKept } from "./schematics-kept.ts";
 import type { WithheldPart } from "../model/config.ts";
 import type { ClusterFacts } from "../model/record.ts";
@@ -239,7 +239,7 @@ function renderedOtherwise(plans: readonly ConfigPlan[], facts: ClusterFacts): W
   const rest = told("This release would write otherwise", (change) => !isImageCache(change));
   return {
     reason: "RenderedOtherwise",
-    message: `${before}${cache}${rest} It goes along with the next change of the settings; to send it now, annotate the TalosControlPlane with ${annotations.retryConfig}: ${first.name}, then the next machine.`,
+    message: `${before}${cache}${rest} It is sent with the next change of the settings. To send it now, annotate the TalosControlPlane with ${annotations.retryConfig}: ${first.name}, then the next machine.`,
   };
 }
 
@@ -256,7 +256,7 @@ function wordFor(intent: ReturnType<typeof configIntents>[number], plans: readon
 
 function left(plans: readonly ConfigPlan[]): string {
   const count = plans.filter(({ state }) => state.kind === "change" || state.kind === "staged").length;
-  return count === 0 ? "" : ` ${count} machine(s) are still to be changed.`;
+  return count === 0 ? "" : ` ${countOf(count, "machine")} left to change.`;
 }
 
 function drift(

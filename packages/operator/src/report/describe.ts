@@ -89,8 +89,7 @@ export function bootstrapState(seen: Observed): Said<ReasonOf<"Bootstrapped">> {
 function machinesState(machines: readonly SeenMachine[]): Said<ReasonOf<"MachinesReady">> {
   if (machines.length === 0) return { reason: "NoMachines", message: "No machine is listed." };
   const missing = machines.filter((machine) => machine.look.kind !== "running");
-  if (missing.length === 0)
-    return { reason: "AllMachinesReady", message: `${countOf(machines.length, "machine")} with the configuration applied.` };
+  if (missing.length === 0) return { reason: "AllMachinesReady", message: `${countOf(machines.length, "machine")} configured.` };
   return {
     reason: "MachinesNotReady",
     message: `Not running with the configuration: ${listed(missing.map((machine) => `${machine.declared.name} (${stateOf(machine)})`))}.`,

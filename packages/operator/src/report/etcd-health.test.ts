@@ -30,20 +30,20 @@ describe("etcd while control planes are replaced", () => {
     assert.equal(reason, "MemberMissing");
     assert.match(
       message,
-      /demo-10\.0\.0\.4 \(in maintenance mode\).*served by 3 member\(s\) that leave when others have joined: demo-10\.0\.0\.1/,
+      /demo-10\.0\.0\.4 \(in maintenance mode\).*served by 3 members that will leave when others have joined: demo-10\.0\.0\.1/,
     );
   });
 
   it("is told by those that stay and those that leave, where some do", () => {
     const { reason, message } = told(["10.0.0.1", "10.0.0.2", "10.0.0.4"]);
     assert.equal(reason, "MemberMissing");
-    assert.match(message, /demo-10\.0\.0\.4.*served by 2 other\(s\), and by demo-10\.0\.0\.3 until they leave/);
+    assert.match(message, /demo-10\.0\.0\.4.*served by 2 others, and by demo-10\.0\.0\.3 until they leave/);
   });
 
   it("is healthy while members leave that nobody replaces", () =>
     assert.deepEqual(told(["10.0.0.1"]), {
       reason: "AllMembersHealthy",
-      message: "3 voting member(s), one leader, all healthy. 2 of them vote until they leave.",
+      message: "3 voting members, one leader, all healthy. 2 of them vote until they leave.",
     }));
 
   it("has a member that never started: one of nobody is told of as that, with what becomes of it", () => {

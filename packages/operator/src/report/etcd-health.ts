@@ -6,6 +6,7 @@ import { importWaits } from "./import-waits.ts";
 import { isContainer } from "../procedures/remove/container-end.ts";
 import { isJoining, mayPass } from "../assess/joining.ts";
 import { names, stateOf } from "../assess/machine-state.ts";
+import { countOf } from "./listed.ts";
 import type { EtcdMember, SeenEtcd } from "../model/look.ts";
 import type { Observed, SeenMachine } from "../model/observation.ts";
 import type { ClusterFacts } from "../model/record.ts";
@@ -21,7 +22,7 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
   const pending = importWaits(seen);
   if (pending !== undefined) {
     const telling = controlPlanesOf(seen).flatMap(tellingOf);
-    const told = telling.map(({ machine, members }) => `${machine.declared.name} lists ${members.length} member(s)`).join(", ");
+    const told = telling.map(({ machine, members }) => `${machine.declared.name} lists ${countOf(members.length, "member")}`).join(", ");
     return { reason: pending.reason, message: told === "" ? pending.message : `${pending.message} ${told}.` };
   }
   if (facts?.bootstrapDone === undefined) return { reason: "NotBootstrapped", message: "etcd is not bootstrapped yet." };
@@ -85,7 +86,8 @@ export function etcdHealth(seen: Observed, stray?: string): Said<ReasonOf<"EtcdH
     return { reason: "MemberUnhealthy", message: `${leaderless.machine.declared.name} knows no leader among the members.` };
   const more = (first?.members ?? []).filter(({ id, isLearner }) => !isLearner && !owned.has(id)).length;
   const untilGone = more === 0 ? "" : ` ${more} of them vote${more === 1 ? "s" : ""} until ${more === 1 ? "it leaves" : "they leave"}.`;
-  return { reason: "AllMembersHealthy", message: `${answering.length + more} voting member(s), one leader, all healthy.${untilGone}` };
+  const voting = countOf(answering.length + more, "voting member");
+  return { reason: "AllMembersHealthy", message: `${voting}, one leader, all healthy.${untilGone}` };
 }
 
 /** Control planes that serve no etcd. @param served who serves it, a sentence after a space */
@@ -194,8 +196,8 @@ function servedBy(going: readonly Telling[], staying: number): string {
   if (going.length === 0) return "";
   const leaving = names(going.map(({ machine }) => machine));
   return staying === 0
-    ? ` etcd is served by ${going.length} member(s) that leave when others have joined: ${leaving}.`
-    : ` etcd is served by ${staying} other(s), and by ${leaving} until they leave.`;
+    ? ` etcd is served by ${countOf(going.length, "member")} that will leave when others have joined: ${leaving}.`
+    : ` etcd is served by ${countOf(staying, "other")}, and by ${leaving} until they leave.`;
 }
 
 /**

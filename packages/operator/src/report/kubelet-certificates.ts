@@ -6,7 +6,7 @@ import type { PendingCertificate } from "../model/workload.ts";
 import type { Observed } from "../model/observation.ts";
 
 /** So many are named; the others are counted. */
-const MOST_NAMED = 8;
+const MOST_NAMED = 3;
 
 /** Kubelets that wait for the certificate they serve with; nothing is said where none does, or nobody knows. */
 export function kubeletCertificates(seen: Observed): readonly ConditionInput[] {

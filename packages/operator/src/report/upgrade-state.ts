@@ -23,7 +23,7 @@ export function upgradePending(
   machines: readonly SeenMachine[],
   generation: number | undefined,
   kubeVersion?: string,
-  step?: UpgradeStep,
+  step?: UpgradeStep & { readonly headline?: string | undefined },
 ): readonly ConditionInput[] {
   if (factsOf(seen)?.bootstrapDone === undefined) return [];
   const differing = machines.flatMap(({ declared: { name, version: asked }, look }) =>
@@ -46,7 +46,7 @@ export function upgradePending(
     versions.length + builds.length + lacking.length === 0 && kubernetes === undefined
       ? ""
       : withProblem(wayThere(upgradePlanOf(seen), machines), seen.releases);
-  const said = step?.reason === undefined ? undefined : { reason: step.reason, says: step.says };
+  const said = step?.reason === undefined ? undefined : { reason: step.reason, says: step.says, headline: step.headline };
   const images = imagesThatDiffer(
     seen,
     machines.filter(({ declared: { name } }) => !builds.some((one) => one.name === name)),

@@ -282,7 +282,7 @@ describe("schematics and kernel arguments", () => {
     assert.deepEqual(lost, { kind: "none", refusals: [{ kind: "SchematicLost", schematic: own.schematic, machines: ["a"] }] });
     assert.match(
       sayPlan(lost),
-      /lacks what the schematic 5{64} brings, extensions say, which runs \(a\): name an installer of this schematic/,
+      /lacks what the schematic 5{64} brings, extensions say, which runs \(a\)\. Name an installer of this schematic/,
     );
     const plain = { version: "v1.13.8", schematic: noSchematic };
     for (const [runs, asked] of [
@@ -306,7 +306,7 @@ describe("schematics and kernel arguments", () => {
     const asked = { version: "v1.13.9", schematic: "6".repeat(64), extensions: ["gvisor"] };
     const lost = planUpgrade({ machines: [cp("a", runs, asked), cp("b", runs, asked)], kubernetes: stays });
     assert.deepEqual(lost, { kind: "none", refusals: [{ kind: "ExtensionsLost", extensions: ["iscsi-tools"], machines: ["a", "b"] }] });
-    assert.match(sayPlan(lost), /lacks the extensions iscsi-tools, which run \(a, b\): .*allow-extension-loss: iscsi-tools/);
+    assert.match(sayPlan(lost), /lacks the extensions iscsi-tools, which run \(a, b\)\. .*allow-extension-loss: iscsi-tools/);
     assert.equal(planUpgrade({ machines: [cp("a", runs, { ...asked, version: "v1.13.10" })], kubernetes: stays }).kind, "none");
     for (const [more, allowed] of [
       [{ extensions: ["gvisor", "iscsi-tools", "util-linux-tools"] }, []],

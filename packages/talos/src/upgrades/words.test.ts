@@ -55,17 +55,17 @@ const cases: readonly { readonly name: string; readonly wish: Parameters<typeof 
   {
     name: "no way, with the first machines by name",
     wish: { machines: many, kubernetes: { runs: "v1.31.4", asked: "v1.31.4" } },
-    says: "no way leads there: Talos v1.14.0 (m00, m01, m02, m03, m04, m05, m06, m07 and 3 more) runs Kubernetes 1.32 to 1.37, and not v1.31.4, which runs",
+    says: "no upgrade path: Talos v1.14.0 (m00, m01, m02 and 8 more) runs Kubernetes 1.32 to 1.37, and not v1.31.4, which runs",
   },
   {
     name: "no version",
     wish: { machines: [machine("a", "v1.13.8", "v1.13.6-rc.0; rm -rf")], kubernetes: stays },
-    says: 'no way leads there: "v1.13.6-rc.0; rm -rf" is no version of Talos (a)',
+    says: 'no upgrade path: "v1.13.6-rc.0; rm -rf" is not a version of Talos (a)',
   },
   {
     name: "etcd",
     wish: { machines: [machine("a", "v1.11.6", "v1.10.9")], kubernetes: stays, allowDowngrade: "v1.10.9" },
-    says: "no way leads there: the data of etcd is of version 3.6, and the etcd 3.5 of Talos v1.10.9 does not read it (a)",
+    says: "no upgrade path: the data of etcd is of version 3.6, and the etcd 3.5 of Talos v1.10.9 does not read it (a)",
   },
 ];
 

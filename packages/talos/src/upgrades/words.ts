@@ -2,7 +2,7 @@ import { defaultSchematicId, isSameSchematic } from "../versions/images.ts";
 import type { Hop, Product, Refusal, UpgradePlan } from "./upgrade.ts";
 
 /** Machines that one sentence names. */
-const MOST_NAMED = 8;
+const MOST_NAMED = 3;
 
 const productNames: Readonly<Record<Product, string>> = { talos: "Talos", kubernetes: "Kubernetes" };
 
@@ -18,7 +18,7 @@ export function sayPlan(plan: UpgradePlan, only?: ReadonlySet<string>): string {
     case "hops":
       return sayHops(only === undefined ? plan.hops : hopsOf(plan.hops, only));
     case "none":
-      return `${plan.refusals.every(({ kind }) => kind === "WorkerAboveControlPlane") ? "" : "no way leads there: "}${plan.refusals.map(sayRefusal).join("; ")}`;
+      return `${plan.refusals.every(({ kind }) => kind === "WorkerAboveControlPlane") ? "" : "no upgrade path: "}${plan.refusals.map(sayRefusal).join("; ")}`;
   }
 }
 
@@ -71,13 +71,13 @@ function countOf(hops: readonly Hop[]): number {
 function sayRefusal(refusal: Refusal): string {
   switch (refusal.kind) {
     case "BadVersion":
-      return `${JSON.stringify(refusal.text.slice(0, 64))} is no version of ${productNames[refusal.of]}${of(refusal.machines)}`;
+      return `${JSON.stringify(refusal.text.slice(0, 64))} is not a version of ${productNames[refusal.of]}${of(refusal.machines)}`;
     case "KubernetesUnseen":
-      return "nobody knows yet which Kubernetes runs";
+      return "the Kubernetes that runs is not known yet";
     case "UnknownMinor":
       return `${productNames[refusal.of]} ${refusal.version} is not known to this release${of(refusal.machines)}`;
     case "NoRelease":
-      return `no release of ${productNames[refusal.of]} ${refusal.minor} is known, through which it goes${of(refusal.machines)}`;
+      return `it leads through ${productNames[refusal.of]} ${refusal.minor}, of which no release is known${of(refusal.machines)}`;
     case "InstallerRefuses":
       return `the installer of Talos ${refusal.to} does not replace ${refusal.from}${of(refusal.machines)}`;
     case "DowngradeAsked":
@@ -87,9 +87,9 @@ function sayRefusal(refusal: Refusal): string {
     case "KubernetesMinorBack":
       return `Kubernetes does not go back from ${refusal.from} to the minor of ${refusal.to}`;
     case "SchematicLost":
-      return `the installer that is asked for lacks what the schematic ${refusal.schematic} brings, extensions say, which runs${of(refusal.machines)}: name an installer of this schematic, or of another; ${defaultSchematicId} holds nothing`;
+      return `the installer that is asked for lacks what the schematic ${refusal.schematic} brings, extensions say, which runs${of(refusal.machines)}. Name an installer of this schematic, or of another; ${defaultSchematicId} holds nothing`;
     case "ExtensionsLost":
-      return `the image that is asked for lacks the extensions ${refusal.extensions.join(", ")}, which run${of(refusal.machines)}: name an image that has them, or annotate the TalosControlPlane with talos-operator.dev/allow-extension-loss: ${refusal.extensions.join(",")}`;
+      return `the image that is asked for lacks the extensions ${refusal.extensions.join(", ")}, which run${of(refusal.machines)}. Name an image that has them, or annotate the TalosControlPlane with talos-operator.dev/allow-extension-loss: ${refusal.extensions.join(",")}`;
     case "EtcdDataNewer":
       return `the data of etcd is of version ${refusal.data}, and the etcd ${refusal.etcd} of Talos ${refusal.version} does not read it${of(refusal.machines)}`;
     case "OutOfRange":

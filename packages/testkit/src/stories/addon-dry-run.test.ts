@@ -153,7 +153,7 @@ describe("the plan of an edit of addons", () => {
       });
       assert.match(other.told[0] ?? "", /^default\/web \| web 1\.0\.0 would follow revision 1; /);
       const missing = await ask(world, addonOf({ valuesFrom: [{ kind: "Secret", name: "none" }] }));
-      assert.match(missing.told[0] ?? "", /Secret none is not there/);
+      assert.match(missing.told[0] ?? "", /Secret none not found/);
       assert.deepEqual((await ask(world, addonOf({}, { env: "other" }))).told, []);
     }));
 });

@@ -300,7 +300,7 @@ describe("a release", () => {
     tellReleases(async (world, helm) => {
       const credentials = { secret: { name: "registry" }, key: "password" };
       await release(world, "web", { helmSpec: { ...chart, credentials } });
-      await world.until("waits", async () => /Secret registry is not there/.test(JSON.stringify((await read(world, "web"))?.status)), 60);
+      await world.until("waits", async () => /Secret registry not found/.test(JSON.stringify((await read(world, "web"))?.status)), 60);
       await edit(world, "web", { releaseName: "other", credentials: null });
       await until(world, "web", "Installed", 60);
       assert.deepEqual([helm.history(ENDPOINT, "web/web").length, helm.history(ENDPOINT, "web/other").length], [0, 1]);

@@ -73,10 +73,7 @@ test("a machine is not wiped while a volume of a pod that left is attached to it
     await dropWorker(world);
     await world.until("volumes", async () => (await draining(world)) === "VolumesAttached");
     assert.deepEqual(await podNames(world), ["agent"]);
-    assert.match(
-      (await world.condition(kinds.controlPlane, "Draining"))?.message ?? "",
-      /1 volume\(s\) are still attached to its Node: pv-web\./,
-    );
+    assert.match((await world.condition(kinds.controlPlane, "Draining"))?.message ?? "", /its Node still has 1 volume attached: pv-web\./);
     await world.until("reset", wasReset(world));
     assert.deepEqual(await attachedVolumes(world), ["pv-agent"], "what stays on the machine keeps its volume");
   }));

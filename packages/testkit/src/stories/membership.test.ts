@@ -70,7 +70,7 @@ test("all control planes are replaced in one edit: those that leave are etcd unt
     assert.equal(told?.reason, "MemberMissing");
     assert.match(
       told.message,
-      /served by 3 member\(s\) that leave when others have joined: demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3/,
+      /served by 3 members that will leave when others have joined: demo-10\.5\.0\.1, demo-10\.5\.0\.2, demo-10\.5\.0\.3/,
     );
     for (const address of at(4, 5, 6)) world.datacenter.machine(address).powerOn();
     await settled(world, at(4, 5, 6));
@@ -336,7 +336,7 @@ test("no worker leaves beside one of its pool that is down", () =>
     await world.until("missed", async () => (await world.condition(kinds.cluster, "Ready"))?.status === "False");
     await list(world, "worker", at(3, 4));
     await world.until("said", async () => (await removing(world))?.reason === "WaitingForTurn");
-    assert.match((await removing(world))?.message ?? "", /demo-10\.5\.0\.4; 1 may be \(maxUnavailable\)/);
+    assert.match((await removing(world))?.message ?? "", /after demo-10\.5\.0\.4 \(maxUnavailable of demo: 1\)/);
     await world.time.advance(120_000);
     assert.deepEqual(resets(world), []);
     world.datacenter.machine("10.5.0.4").powerOn();

@@ -48,7 +48,7 @@ describe("another image of the Talos that runs", () => {
       assert.deepEqual(runs(world), ["v1.13.9 1111"]);
       await ask(world, { image: factory(two) });
       await world.until("told", async () => (await pending(world))?.reason === "Upgrading", 120);
-      assert.match((await pending(world))?.message ?? "", /run the schematic 1{64}, the spec asks for 2{64}.*v1\.13\.9 with another image/);
+      assert.match((await pending(world))?.message ?? "", /^Upgrading Talos v1\.13\.9 to another image: 0 of 4 done, demo-10\.5\.0\.2 /);
       await upgraded(world, "v1.13.9 2222");
       const order = ["10.5.0.2", "10.5.0.3", "10.5.0.1", ...workers];
       assert.deepEqual(

@@ -58,7 +58,7 @@ describe("a plan of an upgrade", () => {
       });
       assert.equal(world.datacenter.machine(address).state.schematic, schematic);
       await ask(world, { version: "v1.14.0", metalSpec: { machineSpec: { image: null } } });
-      await says(world, new RegExp(`[Nn]o way leads there: the installer that is asked for lacks what the schematic ${schematic} brings`));
+      await says(world, new RegExp(`[Nn]o upgrade path: the installer that is asked for lacks what the schematic ${schematic} brings`));
       await ask(world, { kubeVersion: "v1.36.4", metalSpec: { machineSpec: { image: `factory.talos.dev/metal-installer/${schematic}` } } });
       await says(world, /[Ii]n 2 hops: Talos v1\.13\.9 → v1\.14\.0, Kubernetes v1\.36\.3 → v1\.36\.4/);
     }));

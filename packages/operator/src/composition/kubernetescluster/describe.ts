@@ -21,6 +21,7 @@ import type { StoredPool, UnreadyPool } from "../../controllers/shared/pools.ts"
 import { withAdded } from "../../controllers/shared/written-fields.ts";
 import type { WrittenFields } from "../../controllers/shared/written-fields.ts";
 import { machineAnnotations } from "./keys.ts";
+import { countOf } from "../../report/listed.ts";
 import type { Seen, Stage } from "./model.ts";
 import type { Composition } from "./plan.ts";
 
@@ -92,7 +93,7 @@ function standing(seen: Seen, model: ClusterModel, composition: Composition): St
   const unready = controlPlane === undefined ? undefined : unreadyPool(controlPlane, [...workers, ...going]);
   if (unready === undefined && waiting.length === 0) {
     const count = model.groups.reduce((sum, { replicas }) => sum + replicas, 0);
-    return { stage: "ready", reason: "AllReady", message: `${count} machine(s) are ready nodes, and etcd is healthy.${failedWords(seen)}` };
+    return { stage: "ready", reason: "AllReady", message: `${countOf(count, "ready node")}, and etcd is healthy.${failedWords(seen)}` };
   }
   if (waiting.length > 0) return unfulfilled(seen, waiting);
   const { reason, message } = unready as UnreadyPool;
@@ -150,12 +151,12 @@ function progressOf(seen: Seen, found: Standing, generation: number | undefined)
     case "AllReady":
       return progressOfReady(poolsOf(seen), generation);
     case "NameConflict":
-      return say("Blocked", "See the condition Ready.");
+      return say("Blocked", "See Ready.");
     case "WaitingForProvider":
     case "WaitingForEndpoint":
       return say("WaitingForMachines", found.message);
     case "MachinesNotCreated":
-      return seen.isPausedAfterFiles ? say("Blocked", "See the condition Ready.") : say("Composing", found.message);
+      return seen.isPausedAfterFiles ? say("Blocked", "See Ready.") : say("Composing", found.message);
     default:
       return found.unready === undefined ? say("Composing", found.message) : progressOfUnready(found.unready, generation);
   }

@@ -11,7 +11,7 @@ export function withHeldEndpoint(seen: Seen): Seen {
   if (model?.endpoint.mode !== "given" || model.endpoint.heldAddress === undefined || url === model.endpoint.url) return seen;
   const parsed = parseEndpoint(url);
   if (!("host" in parsed) || !JSON.stringify(controlPlane?.spec).includes("Layer2VIPConfig")) return seen;
-  const why = `with endpointMode talosvip control planes keep ${url}, which they hold; set endpointMode to custom, and write the new endpoint once they lead there`;
+  const why = `with endpointMode talosvip control planes keep ${url}, which they hold. Set endpointMode to custom, and write the new endpoint once they lead there`;
   return {
     ...seen,
     model: { ...model, endpoint: { mode: "given", url, heldAddress: parsed.host } },

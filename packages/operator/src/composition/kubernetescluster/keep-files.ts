@@ -4,6 +4,7 @@ import { dump } from "js-yaml";
 import type { Results } from "../../results/results.ts";
 import type { ControllerPorts } from "../../controllers/shared/controller-ports.ts";
 import { wordsOf } from "./apply-machines.ts";
+import { countOf } from "../../report/listed.ts";
 import type { Decision, Seen } from "./model.ts";
 
 /** Writes the manifests of a cluster's Machines to files for people. A file that cannot be written holds nothing up. */
@@ -34,7 +35,7 @@ export function createFileKeeper(results: Results | undefined, { figures, log }:
         const place = await results.keep({ namespace, name: model.name, uid }, texts);
         return say(
           "GenerationSucceeded",
-          [`${files.length} manifest(s) are in ${place.folder}.`, place.remark].filter((text) => text !== undefined).join(" "),
+          [`${countOf(files.length, "manifest")} in ${place.folder}.`, place.remark].filter((text) => text !== undefined).join(" "),
         );
       } catch (thrown) {
         figures?.failed("KubernetesCluster", "FileSystemError");

@@ -6,6 +6,7 @@ import type { ControllerPorts } from "../../controllers/shared/controller-ports.
 import { createMachineApplier, wordsOf } from "./apply-machines.ts";
 import { CompositionError } from "./errors.ts";
 import { clusterAnnotations, machineLabels } from "./keys.ts";
+import { countOf } from "../../report/listed.ts";
 import type { Decision, MachineManifest, Seen } from "./model.ts";
 import type { CompositionCaches } from "./observe.ts";
 import type { OwnerQuestion } from "./live-cluster.ts";
@@ -88,11 +89,10 @@ export function createMachineMaker({
           conditions: [conditionFor("MachinesCreated", "CreationFailed", `${words}.`.replace("..", "."), generation)],
           ...(failure === undefined ? {} : { failure }),
         };
+      const made = countOf(decision.files.length, "Machine");
       const remark = applier.dropsTalosConfig() ? " The CRD of Machine that is installed drops spec.talosConfig." : "";
       return {
-        conditions: [
-          conditionFor("MachinesCreated", "CreationSucceeded", `${decision.files.length} Machine(s) are there.${remark}`, generation),
-        ],
+        conditions: [conditionFor("MachinesCreated", "CreationSucceeded", `${made} created.${remark}`, generation)],
       };
     },
     forget: (cluster) => void warned.delete(cluster),

@@ -194,10 +194,7 @@ test("cluster: it is not settled while settings of its machines are being change
     FINALIZER,
   );
   const progress = conditions.find(({ type }) => type === "Progressing");
-  assert.deepEqual(
-    [progress?.status, progress?.reason, progress?.message],
-    ["True", "ChangingConfiguration", "TalosControlPlane demo: demo-10.0.0.1 (tries it)."],
-  );
+  assert.deepEqual([progress?.status, progress?.reason, progress?.message], ["True", "ChangingConfiguration", "demo-10.0.0.1 (tries it)."]);
 });
 
 for (const { name, seen, want } of cases) {

@@ -105,7 +105,7 @@ export function decideCluster(seen: ClusterSeen, finalizer: string): ClusterDeci
     ...nothing,
     conditions: [
       conditionFor("Ready", reason, message, generation),
-      conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+      conditionFor("Progressing", "Blocked", "See Ready.", generation),
       ...(ofCluster === undefined ? [] : etcdConditions(controlPlaneOf({ cluster, controlPlane: ofCluster }), generation)),
       ...inert,
     ],
@@ -165,12 +165,15 @@ function takeDown({ cluster, controlPlane, worker }: ClusterSeen, hasFinalizer: 
   const words = ownControlPlane === undefined ? "" : deletingWords(ownControlPlane);
   const [reason, message] =
     ownWorker !== undefined
-      ? (["WaitingForWorkers", `The worker pool ${ownWorker.metadata.name} goes first. ${words || deletingWords(ownWorker)}`] as const)
+      ? ([
+          "WaitingForWorkers",
+          `Deleting: worker pool ${ownWorker.metadata.name} first, then the control plane. ${words || deletingWords(ownWorker)}`,
+        ] as const)
       : ([
           "WaitingForChildren",
           ownControlPlane === undefined
             ? "Everything made for this cluster is gone."
-            : `The control plane ${ownControlPlane.metadata.name} goes. ${words}`,
+            : `Deleting the control plane ${ownControlPlane.metadata.name}. ${words}`,
         ] as const);
   // The control plane hears of it together with its workers: it takes them down first, and makes nothing more of the cluster meanwhile.
   const going = [ownControlPlane, ownWorker].filter((child) => child !== undefined);

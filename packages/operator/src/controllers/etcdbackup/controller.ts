@@ -115,7 +115,7 @@ export function createEtcdBackupController(options: EtcdBackupControllerOptions)
     const ofId = clusters.store.byIndex("id", `${namespace}/${spec.clusterName}`);
     const [cluster, twin] = named === undefined ? ofId : [named];
     if (twin !== undefined) return { kind: "absent", message: `More than one KubernetesCluster has the clusterId ${spec.clusterName}.` };
-    if (cluster === undefined) return { kind: "absent", message: `KubernetesCluster ${spec.clusterName} is not there.` };
+    if (cluster === undefined) return { kind: "absent", message: `KubernetesCluster ${spec.clusterName} not found.` };
     const [controlPlane] = controlPlanes.store.byIndex("controller", cluster.metadata.uid ?? "");
     return controlPlane === undefined
       ? { kind: "absent", message: `KubernetesCluster ${cluster.metadata.name} has no control plane yet.` }
@@ -195,7 +195,7 @@ async function readStore(
   const { secretRef, type } = spec.storageLocation;
   if (secretRef === undefined || secretRef === "") return { kind: "read", value: storageOfEtcdBackup(spec, {}) };
   const secret = await secrets.tryGet({ namespace: metadata.namespace, name: secretRef });
-  if (secret === undefined) return { kind: "missing", message: `Secret ${secretRef} is not there.` };
+  if (secret === undefined) return { kind: "missing", message: `Secret ${secretRef} not found.` };
   // What it says of the store is copied into an object that more people read.
   if (demandsLabel && !mayBackupsUse(secret))
     return { kind: "missing", reason: "BackupStoreSecretUnlabelled", message: labelRefusal([secretRef]) };

@@ -210,7 +210,7 @@ function told(
     conditions: [
       conditionFor("Ready", reason, message, generation),
       conditionFor("Progressing", isHeld ? "Blocked" : "BackupInProgress", message, generation),
-      conditionFor("Failed", isHeld ? "NotStarted" : "BackupInProgress", isHeld ? "See the condition Ready." : message, generation),
+      conditionFor("Failed", isHeld ? "NotStarted" : "BackupInProgress", isHeld ? "See Ready." : message, generation),
     ],
     carrier,
     news: [],

@@ -107,6 +107,11 @@ const OURS: ReadonlySet<string> = new Set([
   "activity",
 ]);
 
+/** With the word for what goes on, of kinds that have one. */
+function withActivity({ kind }: ResourceType, wanted: WantedStatus): WantedStatus {
+  return ACTIVE.has(kind) ? { ...wanted, fields: { ...wanted.fields, activity: activityOf(wanted.conditions) } } : wanted;
+}
+
 /** Kinds whose status has a word for what goes on. */
 const ACTIVE: ReadonlySet<string> = new Set(["TalosCluster", "TalosControlPlane", "TalosWorker"]);
 
@@ -158,8 +163,7 @@ export function createStatusWriter<T extends WithStatus>(
   const written = new Map<string, OwnWrite>();
   const pauses = createPauses(options.firstWordsMs ?? STATE_PAUSE_MS);
   return {
-    async write(object, given, everyMs = 0) {
-      const wanted = ACTIVE.has(type.kind) ? { ...given, fields: { ...given.fields, activity: activityOf(given.conditions) } } : given;
+    async write(object, given, everyMs = 0, wanted = withActivity(type, given)) {
       const key = keyOf(object);
       const own = written.get(key)?.uid === object.metadata?.uid ? written.get(key) : undefined;
       const now = clock.now();

@@ -45,7 +45,7 @@ export function controlPlaneOf(
     return { message: `spec.clusterRef names a ${kind.slice(0, 63)}; it may name a TalosControlPlane or a TalosCluster.` };
   if (kind !== "TalosCluster") return { name };
   const cluster = talosClusters.store.get({ namespace, name });
-  if (cluster === undefined) return { message: `TalosCluster ${name} is not there.` };
+  if (cluster === undefined) return { message: `TalosCluster ${name} not found.` };
   const { controlPlane, controlPlaneRef } = cluster.spec ?? {};
   return { name: controlPlane === undefined ? (controlPlaneRef?.name ?? name) : name };
 }
@@ -57,7 +57,7 @@ export async function clusterOf(release: TalosClusterAddonRelease, caches: Cache
   const { name } = named;
   const key: ObjectKey = { namespace: release.metadata.namespace, name };
   const controlPlane = caches.controlPlanes.store.get(key);
-  if (controlPlane === undefined) return { seen: { kind: "absent", message: `TalosControlPlane ${name} is not there.` } };
+  if (controlPlane === undefined) return { seen: { kind: "absent", message: `TalosControlPlane ${name} not found.` } };
   // The one that the release was for is gone where another one has its name by now.
   const { uid, kind = "" } = release.spec.clusterRef;
   const isOther = uid !== undefined && kind !== "TalosCluster" && uid !== controlPlane.metadata.uid;

@@ -160,7 +160,7 @@ describe("what stands before an installation", () => {
     [
       "a release that it depends on, and that nobody has made",
       { unready: [{ name: "demo-cni-addonrelease", isThere: false }] },
-      /^WaitingForDependency: TalosClusterAddonRelease demo-cni-addonrelease is not there: .*dependsOn/,
+      /^WaitingForDependency: TalosClusterAddonRelease demo-cni-addonrelease not found: .*dependsOn/,
     ],
   ] satisfies readonly (readonly [string, Over, RegExp])[])
     test(`is ${what}`, () => {

@@ -11,5 +11,5 @@ export function waitsFor([first]: readonly Dependency[]): string | undefined {
   const { name, isThere } = first;
   return isThere
     ? `TalosClusterAddonRelease ${name} is not Ready.`
-    : `TalosClusterAddonRelease ${name} is not there: its addon is not made, or does not select this cluster. Make it, let it select the cluster, or take it out of spec.dependsOn.`;
+    : `TalosClusterAddonRelease ${name} not found: its addon is not made, or does not select this cluster. Make it, let it select the cluster, or take it out of spec.dependsOn.`;
 }

@@ -58,7 +58,7 @@ describe("values", () => {
     assert.deepEqual(read, {
       kind: "missing",
       reason: "ValuesNotFound",
-      message: "Secret theirs is not there. It is read from the namespace team: make it there.",
+      message: "Secret theirs not found. It is read from the namespace team: make it there.",
     });
   });
 

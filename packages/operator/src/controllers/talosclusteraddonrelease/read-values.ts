@@ -73,7 +73,7 @@ export async function configText(name: string, key: string, isOptional: boolean,
   if (text !== undefined || isOptional) return { kind: "read", value: text } as const;
   return {
     kind: "missing",
-    message: map === undefined ? `ConfigMap ${name} is not there.` : `ConfigMap ${name} has no text under ${key}.`,
+    message: map === undefined ? `ConfigMap ${name} not found.` : `ConfigMap ${name} has no text under ${key}.`,
     isAbsent: true,
   } as const;
 }
@@ -97,7 +97,7 @@ export async function readAccess(helm: HelmSpec, namespace: string, client: Kube
     if (ca === undefined || !ca.includes("-----BEGIN CERTIFICATE-----"))
       return missing(
         "ValuesNotFound",
-        secret === undefined ? `Secret ${name} is not there.` : `Secret ${name} has no certificate under ca.crt.`,
+        secret === undefined ? `Secret ${name} not found.` : `Secret ${name} has no certificate under ca.crt.`,
       );
     access.ca = ca;
   }

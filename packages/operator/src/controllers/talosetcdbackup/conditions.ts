@@ -18,7 +18,7 @@ export function backupConditions(
   return [
     conditionFor("Ready", ready.reason, ready.message, generation),
     conditionFor("Progressing", isHeld ? "Blocked" : word, ready.message, generation),
-    conditionFor("Failed", isHeld ? "NotStarted" : word, isHeld ? "See the condition Ready." : ready.message, generation),
+    conditionFor("Failed", isHeld ? "NotStarted" : word, isHeld ? "See Ready." : ready.message, generation),
     proved ?? storedCondition(backup, "Proved") ?? conditionFor("Proved", "NotProvedYet", "No backup is stored yet.", generation),
     ...standingConditions(backup.spec, generation),
     ...(word === "BackupSucceeded" ? changedConditions(backup) : []),
@@ -64,7 +64,14 @@ export function standingConditions(
     ...(s3?.insecureSkipTLSVerify === true
       ? [conditionFor("InsecureObjectStorage", "CertificateNotChecked", "The store's certificate is not checked.", generation)]
       : isPlain(s3?.endpoint)
-        ? [conditionFor("InsecureObjectStorage", "PlainText", "The endpoint is http: whoever is on the way reads the backup.", generation)]
+        ? [
+            conditionFor(
+              "InsecureObjectStorage",
+              "PlainText",
+              "The endpoint is http: anyone on the network path can read the backup.",
+              generation,
+            ),
+          ]
         : []),
   ];
 }

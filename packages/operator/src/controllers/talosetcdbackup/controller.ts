@@ -173,8 +173,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     const name = nameOf(backup);
     if ("message" in name) return { kind: "absent", message: name.message };
     const key = { namespace, name: name.controlPlane };
-    if (options.controlPlanes.store.get(key) === undefined)
-      return { kind: "absent", message: `TalosControlPlane ${key.name} is not there.` };
+    if (options.controlPlanes.store.get(key) === undefined) return { kind: "absent", message: `TalosControlPlane ${key.name} not found.` };
     const sources = brain.backupSourcesOf(key);
     if (sources === "not-looked") return { kind: "not-looked", name: key.name };
     if (sources === undefined)
@@ -190,7 +189,7 @@ export function createBackupController(options: BackupControllerOptions): Contro
     // What it was taken of stays, whatever becomes of the reference.
     if (status?.controlPlane !== undefined && status.filename !== undefined) return { controlPlane: status.controlPlane };
     const controlPlane = controlPlaneNamed({ metadata, spec }, options.talosClusters.store);
-    return controlPlane === undefined ? { message: `TalosCluster ${spec.clusterRef?.name ?? ""} is not there.` } : { controlPlane };
+    return controlPlane === undefined ? { message: `TalosCluster ${spec.clusterRef?.name ?? ""} not found.` } : { controlPlane };
   };
 
   /** Reads what a run needs: keys of the cluster, of the store, and the identity of a drill. */

@@ -151,7 +151,7 @@ const before: readonly { readonly name: string; readonly over: Partial<BackupSee
   },
   {
     name: "the cluster is not there",
-    over: { cluster: { kind: "absent", message: "TalosControlPlane demo is not there." } },
+    over: { cluster: { kind: "absent", message: "TalosControlPlane demo not found." } },
     ready: "ControlPlaneNotFound",
     act: "none",
   },
@@ -164,7 +164,7 @@ const before: readonly { readonly name: string; readonly over: Partial<BackupSee
   },
   {
     name: "a Secret is missing",
-    over: { needs: { kind: "missing", reason: "KeysNotReadable", message: "Secret s3 is not there." } },
+    over: { needs: { kind: "missing", reason: "KeysNotReadable", message: "Secret s3 not found." } },
     ready: "KeysNotReadable",
     act: "none",
   },
@@ -477,14 +477,14 @@ describe("deletion of a backup", () => {
     });
 
   test("of a namespace whose Secrets went first is told of the Namespace, where it can still be read", () => {
-    const needs = { kind: "missing", reason: "KeysNotReadable", message: "Secret store is not there." } as const;
+    const needs = { kind: "missing", reason: "KeysNotReadable", message: "Secret store not found." } as const;
     const { act, news } = decided({ backup: going(removes), isTerminating: true, needs });
     assert.equal(act.kind, "remove-finalizer");
     assert.deepEqual(news, [
       {
         reason: "BackupRetained",
         on: "namespace",
-        note: `TalosEtcdBackup default/nightly: ${facts.object} stays in the store: Secret store is not there.`,
+        note: `TalosEtcdBackup default/nightly: ${facts.object} stays in the store: Secret store not found.`,
       },
     ]);
     assert.equal(decided({ backup: going(removes), needs }).news[0]?.on, undefined);

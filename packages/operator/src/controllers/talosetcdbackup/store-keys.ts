@@ -131,7 +131,7 @@ function textOf({ name = "", key, optional }: SecretKeySelector, secret: Secret 
   if (optional === true) return { kind: "read", value: undefined };
   return {
     kind: "missing",
-    message: secret === undefined ? `Secret ${name} is not there.` : `Secret ${name} has no text under ${key}.`,
+    message: secret === undefined ? `Secret ${name} not found.` : `Secret ${name} has no text under ${key}.`,
     isAbsent: true,
   };
 }

@@ -251,7 +251,7 @@ describe("a schedule", () => {
 
   test("says what holds up the backup that is to be taken, for as long as it does", () => {
     const held = (reason: string, over: Partial<TalosEtcdBackup["status"]> = {}): string | undefined => {
-      const conditions = [condition("Ready", "False", reason, "Secret s3 is not there.")];
+      const conditions = [condition("Ready", "False", reason, "Secret s3 not found.")];
       return reasonOf(decided({ now: DUE - HOUR, backups: [daysAgo(1, "active", { conditions, ...over })] }), "Ready");
     };
     assert.deepEqual(

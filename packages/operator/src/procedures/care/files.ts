@@ -1,5 +1,6 @@
 import { controlPlanesOf } from "../../assess/etcd-view.ts";
 import { hostOf } from "../remove/removal.ts";
+import { countOf } from "../../report/listed.ts";
 import type { EtcdQuorum } from "../../model/etcd.ts";
 import type { MachineName } from "../../model/machine.ts";
 import type { Observed } from "../../model/observation.ts";
@@ -72,5 +73,5 @@ const MIB = 1_048_576;
 export function inMib(bytes: number): string {
   if (!Number.isFinite(bytes)) return "no limit";
   if (bytes >= MIB) return `${Math.round(bytes / MIB)} MiB`;
-  return bytes >= KIB ? `${Math.round(bytes / KIB)} KiB` : `${bytes} byte(s)`;
+  return bytes >= KIB ? `${Math.round(bytes / KIB)} KiB` : countOf(bytes, "byte");
 }

@@ -108,8 +108,8 @@ function cameBack(seen: Observed, files: readonly EtcdFile[]): string {
   );
   const whose = files.flatMap(({ memberId, machine }) => (raised.has(memberId) ? [machine] : [])).join(", ");
   return (
-    `the alarm${whose === "" ? "" : ` of ${whose}`} is back within ten minutes after it was taken back, although every file has room below the quota of its configuration: ` +
-    "where that was raised without a boot etcd keeps to the former one, so reboot one control plane after the other; it is taken back again after ten minutes"
+    `the alarm${whose === "" ? "" : ` of ${whose}`} is back within ten minutes after it was taken back, although every file has room below its quota. ` +
+    "If the quota was raised without a boot, etcd keeps the former one: reboot one control plane after the other. The alarm is disarmed again after ten minutes"
   );
 }
 

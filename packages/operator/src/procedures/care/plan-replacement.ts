@@ -51,11 +51,11 @@ export function planReplacement(assessed: Assessment, facts: ClusterFacts): Care
   const { name } = machine.declared;
   if (isContainer(machine.look, machineFact(facts, name)))
     return person(
-      `${name} is a container, which only a person starts anew: have it leave etcd (talosctl etcd leave), which empties its data, and start it anew as it is`,
+      `${name} is a container, which only a person restarts. Have it leave etcd (talosctl etcd leave), which empties its data, and start it again as it is`,
     );
   if (joinsItself(seen, facts, machine))
     return person(
-      `the endpoint is the address of ${name}, which without discovery would wait for itself instead of joining anew: replace it by hand`,
+      `the endpoint is the address of ${name}, which without discovery would wait for itself instead of joining. Replace it by hand`,
     );
   if (seen.held?.has(name) === true)
     return person(`${name} is to be replaced, and is paused by its annotation ${annotations.reconcileMode}`);

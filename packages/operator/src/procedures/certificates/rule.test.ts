@@ -69,6 +69,6 @@ describe("the condition KubeletCertificatesPending", () => {
     ));
   it("counts what it does not name", () => {
     const pending = Array.from({ length: 10 }, (_, index) => ({ ...one, username: `system:node:n${index}` }));
-    assert.match(told({ certificates: { ...due, pending } })[0]?.[1] ?? "", /n7 \([^)]*\), and 2 more\./);
+    assert.match(told({ certificates: { ...due, pending } })[0]?.[1] ?? "", /n2 \([^)]*\), and 7 more\./);
   });
 });

@@ -38,7 +38,7 @@ const shrinks: readonly (readonly [string, Look, readonly ConfigChange[], RegExp
   ],
   ["0, with which etcd takes 2 GiB", large, [changedQuota(String(4 * GIB), "0")], /in the quota of 2048 MiB/],
   ["one in another base", large, [changedQuota(String(4 * GIB), "0x100000")], /in the quota of 1 MiB/],
-  ["one of a few bytes", large, [changedQuota(String(4 * GIB), "1")], /in the quota of 1 byte\(s\) that/],
+  ["one of a few bytes", large, [changedQuota(String(4 * GIB), "1")], /in the quota of 1 byte that/],
   ["one that is taken away", large, [changedQuota(String(4 * GIB), undefined)], /in the quota of 2048 MiB/],
   ["one where there was no limit", large, [changedQuota("-1", String(GIB))], /in the quota of 1024 MiB/],
   ["one that its file reaches nearly", large, [changedQuota(String(4 * GIB), String(Math.round(3.1 * GIB)))], /in the quota of 3174 MiB/],

@@ -58,7 +58,7 @@ export function largerQuotaAwaited(assessed: Assessment): AwaitedQuota | undefin
   if (view.kind === "unsafe" && view.beneath?.voters.length === 2)
     return {
       kind: "person",
-      message: `the larger quota of the settings takes a boot of every control plane, and two voters are booted by hand: stage it on ${name} and the other one (talosctl patch mc --mode=staged), and reboot one after the other`,
+      message: `the larger quota takes a boot of every control plane, and two voters are booted by hand. Stage it on ${name} and the other one (talosctl patch mc --mode=staged), and reboot one after the other`,
     };
   const why = next.state.kind === "held" ? next.state.why : rollout?.waiting.get(name);
   const [stopped] = notRunning(seen);

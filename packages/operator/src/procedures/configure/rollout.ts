@@ -20,6 +20,7 @@ import type { Disruption } from "../../disruption/reasons.ts";
 import { whyHeld } from "../../disruption/slot-words.ts";
 import { readyToDisturb } from "../../disruption/drain.ts";
 import type { KnownConfig } from "../../model/config.ts";
+import { countOf } from "../../report/listed.ts";
 import type { ClusterFacts } from "../../model/record.ts";
 import type { Action } from "../../model/effect.ts";
 import type { MachineName } from "../../model/machine.ts";
@@ -224,7 +225,7 @@ export function isToBeReverted(seen: Observed): boolean {
 }
 
 function placeWords({ machine }: ConfigPlan, { limit, count }: Place & { readonly kind: "none" }): string {
-  return `${count} of at most ${limit} machine(s) of ${machine.declared.owner.name} are down, leaving or being changed`;
+  return `${count} of at most ${countOf(limit, "machine")} of ${machine.declared.owner.name} are down, leaving or being changed`;
 }
 
 function weight(plan: ConfigPlan): number {

@@ -32,7 +32,7 @@ export function certificateSource(
     actions: mayAskAgain(seen, configureMachine, declared.name)
       ? [{ kind: "ConfigureMachine", machine: declared, ifSpki: look.spki, installDisk: fact.installDisk, isForWipe: true }]
       : [],
-    message: `${declared.name} takes the configuration that was meant for it: workers get their certificates through a control plane, and these must be wiped first: ${names}.`,
+    message: `${declared.name} takes the configuration that was meant for it. Workers get their certificates through a control plane, and these must be wiped first: ${names}.`,
   };
 }
 

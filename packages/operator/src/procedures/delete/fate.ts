@@ -97,7 +97,7 @@ function mayHoldUnknown({ seen, facts, machine, isGivenUp }: Going): Fate | unde
   return {
     kind: "waits",
     reason: "MachineUnreachable",
-    message: `${name} does not report whether it holds a configuration of this cluster (${stateOf(machine)}), and the record that knew was lost: it is released at ${rfc3339(shownBy)} if it does not answer by then.`,
+    message: `${name} does not report whether it holds a configuration of this cluster (${stateOf(machine)}), and the record was lost. It is released at ${rfc3339(shownBy)} if it does not answer by then.`,
   };
 }
 

@@ -298,7 +298,7 @@ const cases: readonly {
     },
     actions: [],
     reason: "WaitingForWorkers",
-    says: /demo-workers.*delete these TalosWorkers, too/,
+    says: /still have machines: demo-workers\. Delete each TalosWorker/,
   },
   {
     name: "waits for a pool of which nobody knows what its machine is",

@@ -8,6 +8,7 @@ import { dissolve } from "./dissolve.ts";
 import { untaintFirst } from "./untaint-first.ts";
 import { writtenDownFirst } from "./written-down-first.ts";
 import { goingPools, isPoolGoing, machinesOfGoingPools } from "./going-pools.ts";
+import { listed } from "../../report/listed.ts";
 import type { Action } from "../../model/effect.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { Rule } from "../../model/decision.ts";
@@ -39,7 +40,7 @@ export const finishDeletion: Rule = {
       return waits(
         "WaitingForWorkers",
         seen,
-        `Worker pools with machines of this cluster: ${holding.join(", ")}. Workers go before the control plane: delete these TalosWorkers, too.`,
+        `Worker pools are removed before the control plane, and still have machines: ${listed(holding)}. Delete each TalosWorker that is not being deleted.`,
       );
     if (seen.unlisted !== undefined && seen.unlisted.length > 0)
       return waits(
@@ -69,7 +70,7 @@ export function waitingOfGoingPools(assessed: Assessment): Verdict | undefined {
     return waits(
       "Blocked",
       seen,
-      `Whether the machines of ${[...goingPools(seen)].join(", ")} hold a configuration is known once the cluster has its record: the condition Ready says what that waits for.`,
+      `Whether the machines of ${[...goingPools(seen)].join(", ")} hold a configuration is known once the cluster has its record. The condition Ready says what that waits for.`,
     );
   if (first !== undefined) return undefined;
   return takeDown(assessed, machinesOfGoingPools(seen), false);

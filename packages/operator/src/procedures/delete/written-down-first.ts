@@ -57,7 +57,7 @@ export function writtenDownFirst(
     verdict: waits(
       "MachineUnreachable",
       seen,
-      `${holder} may hold a configuration of this cluster, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand: it is released once it waits in maintenance mode. Or give it up: annotate the TalosControlPlane with ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
+      `${holder} may hold a configuration of this cluster, and neither the ClusterRecord nor the keys to wipe it with are there. Restore both from a backup, or wipe it by hand. To give it up, annotate the TalosControlPlane with ${annotations.abandonMachine}: ${holder}, or set deletionPolicy to preserve.`,
     ),
   };
 }

@@ -8,6 +8,7 @@ import { wantedMeta } from "../configure/meta-plan.ts";
 import { poolFact } from "../join/plan.ts";
 import { hostOf } from "../remove/removal.ts";
 import { placesOf } from "./found-bundles.ts";
+import { listed } from "../../report/listed.ts";
 import type { ClusterFacts, MachineFact } from "../../model/record.ts";
 import type { Observed, SeenMachine } from "../../model/observation.ts";
 import type { FoundBundle, MachineReading, SeenAdoption } from "../../model/adoption.ts";
@@ -205,9 +206,8 @@ function together(first: Read, reads: readonly Read[]): readonly string[] {
 
 function traces({ isAsked, places }: SeenAdoption): readonly string[] {
   if (isAsked) return [];
-  return [
-    `Traces of another operator were found (${(places ?? []).map(({ source }) => source).join(", ")}), and nobody asked for an import.`,
-  ];
+  const found = listed((places ?? []).map(({ source }) => source));
+  return [`Traces of another operator were found (${found}), and nobody asked for an import.`];
 }
 
 function versions(seen: Observed, reads: readonly Read[]): readonly string[] {

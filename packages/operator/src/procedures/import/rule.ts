@@ -43,7 +43,7 @@ export const importCluster: Rule = {
           return stop(
             seen,
             "ApprovalRequired",
-            `The cluster is verified, and these differences were found:\n${state.differences.map((line, index) => `${index + 1}. ${line}`).join("\n")}\n${isStale ? `The approval ${approved.slice(0, 64)} was for other differences. ` : ""}Annotate the TalosControlPlane with ${annotations.importApprove}: ${state.hash} to take it over as it is, or remove the differences.`,
+            `The cluster is verified. These differences were found:\n${state.differences.map((line, index) => `${index + 1}. ${line}`).join("\n")}\n${isStale ? `The approval ${approved.slice(0, 64)} was for other differences. ` : ""}Annotate the TalosControlPlane with ${annotations.importApprove}: ${state.hash} to take it over as it is, or remove the differences.`,
           );
         }
         const guards = missingFinalizers(seen);

@@ -56,7 +56,7 @@ export function joinHindrance(assessed: Assessment, facts: ClusterFacts, machine
   const waysOut = unknown.map((voter) =>
     goesByItself(voter)
       ? ` The member ${voter.name || voter.id} belongs to no machine, and is removed when that is still so minutes later.`
-      : ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known, or, when that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
+      : ` No machine that is known has the member ${voter.name}: list its machine again, in the place of ${name} until it is known. If that one is gone for good, remove it with talosctl etcd remove-member ${voter.id}.`,
   );
   return `${name} joins once every member of etcd is there, for it takes no new one before: ${away.map(machineOf).join(", ")} is away. Bring it back, or take its machine out of the list.${waysOut.join("")}`;
 }
@@ -133,7 +133,7 @@ function controlPlaneMissing(seen: Observed, facts: ClusterFacts, name: MachineN
     ({ declared, look }) =>
       declared.role === "controlplane" && (look.kind === "running" || mayHoldConfig(machineFact(facts, declared.name))),
   );
-  return isThere ? undefined : `${name} is configured once a control plane is, which gives workers their certificates.`;
+  return isThere ? undefined : `${name} waits for the first control plane.`;
 }
 
 /** Its configuration may have been sent: it is sent again, whatever the others do. */

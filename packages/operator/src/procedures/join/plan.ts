@@ -284,7 +284,7 @@ function stopInMaintenance(
   if (wasConfigured && fact.spki !== look.spki && !isReprovisionApproved(seen, declared, look, facts))
     return stop(
       "MaintenanceUnexpected",
-      `${name}: the machine at ${address} was configured and answers in maintenance mode with another key: it was wiped, rebooted before it was installed, or is another machine. Nothing is sent to it. ` +
+      `${name}: the machine at ${address} was configured and answers in maintenance mode with another key. It was wiped, rebooted before it was installed, or is another machine. Nothing is sent to it. ` +
         `Annotate ${annotations.approveReprovision}: ${wordFor(facts, name, look.uuid)} on the TalosControlPlane if it may be configured again.`,
     );
   const twin = twins.ofWaiting(declared, look);

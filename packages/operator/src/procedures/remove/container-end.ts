@@ -16,7 +16,7 @@ const SILENT_AT_LEAST_MS = 4_000;
 
 /** What a container's volumes still hold, for people. */
 export const KEEPS_VOLUMES =
-  "a reset wipes nothing in a container, and its volumes keep this cluster's configuration and keys until somebody deletes them";
+  "a reset wipes nothing in a container: its volumes keep this cluster's configuration and keys until they are deleted";
 
 /**
  * The machine says that it runs in a container. Whatever `spec.mode` says: a reset stops it there, leaves etcd as it is, and wipes nothing.

@@ -97,7 +97,7 @@ export function pursueContainerReset(
     if (waitsForEtcd(look.etcd) || (look.stage !== "running" && seen.now < intent.deadline))
       return say(
         "Resetting",
-        `${fact.name} was stopped by its reset, and somebody started its container again with its disk: it is about to join etcd, and is removed as soon as it has. Delete its container and its volumes.`,
+        `${fact.name} was stopped by its reset, and its container was started again with its disk. It joins etcd, and is removed after that. Delete its container and its volumes.`,
       );
     return { facts: released(seen, facts, fact, "StartedAgain", wordsOfEnd(fact.name, "started-again")), actions: [], removals: [] };
   }

@@ -105,7 +105,7 @@ function begin(planning: Planning, leaver: Leaver): Removal {
   if (place.kind === "none")
     return say(
       "WaitingForTurn",
-      `${fact.name} leaves when fewer machines of ${machine.declared.owner.name} are down: ${namesOf(place)}; ${place.limit} may be (maxUnavailable).`,
+      `${fact.name} is removed after ${namesOf(place)} (maxUnavailable of ${machine.declared.owner.name}: ${place.limit}).`,
     );
   const drain = readyToDisturb(assessed, fact.name);
   if (drain.kind !== "ready") {

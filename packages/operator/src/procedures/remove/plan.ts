@@ -128,7 +128,7 @@ function ordered(assessed: Assessment, leavers: readonly Leaver[]): readonly Lea
 }
 
 function mayStillTake(name: MachineName, until: number): string {
-  return `${name} waits in maintenance mode with the key that a configuration was sent to, which may still arrive; it is released at ${rfc3339(until)}, or wiped when it takes it.`;
+  return `${name} waits in maintenance mode, and the configuration that was sent to it may still arrive. It is released at ${rfc3339(until)}, or wiped when it takes it.`;
 }
 
 /** What leaves and was not heard yet, or only just went silent, is waited for like what may be disturbed later. */

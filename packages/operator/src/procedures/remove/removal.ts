@@ -106,7 +106,7 @@ export function wipeForbidden(seen: Observed, { machine }: Leaver): string | und
     return `The namespace or a CRD is going away, or nobody could say, so ${name} is not wiped. Annotate the TalosControlPlane with ${annotations.confirmReset}: ${seen.controlPlane.metadata.name} if it may be.`;
   if (role === "controlplane") {
     if (policyOf(seen.controlPlane.spec) !== "preserve") return undefined;
-    return `${name} left the list, and deletionPolicy is preserve: it is not wiped, and an unwiped control plane would join etcd again at its next boot, so it stays a member. Set deletionPolicy to reset, or list it again.`;
+    return `${name} was removed from the spec, and deletionPolicy is preserve: it is not wiped and stays a member. Unwiped it would join etcd again at its next boot. Set deletionPolicy to reset, or list it again.`;
   }
   const pool = poolOf(seen, machine);
   const word = `Annotate the TalosControlPlane with ${annotations.abandonMachine} and its UUID to release it as it is.`;

@@ -462,7 +462,7 @@ const cases: readonly {
       pools: [{ name: "w", workers: 1 }],
     },
     does: [],
-    says: ["WaitingForTurn", /are down: w-10\.0\.1\.1; 1 may be/],
+    says: ["WaitingForTurn", /is removed after w-10\.0\.1\.1 \(maxUnavailable of w: 1\)/],
   },
   {
     name: "takes away a worker that is down itself, beside one that is down",

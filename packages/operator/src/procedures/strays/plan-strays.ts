@@ -61,9 +61,9 @@ function whyKept({ seen }: Assessment, { mayBeOf, isForgotten }: StrayMember): s
   if (mayBeOf !== undefined)
     return `may be that of ${mayBeOf}, which does not report its own, so it stays: bring ${mayBeOf} back, or take it out of the list`;
   if (isForgotten === true)
-    return "belongs to no machine that is known since the record was made anew, so it stays: list its machine again, or, when that is gone for good, remove it with talosctl etcd remove-member";
+    return "belongs to no machine that is known since the record was recreated, so it stays. List its machine again, or, when that is gone for good, remove it with talosctl etcd remove-member";
   if (seen.unknownMode !== undefined)
-    return `belongs to no machine of this cluster, and stays while the annotation ${annotations.reconcileMode} says ${JSON.stringify(seen.unknownMode)}, which is no known value: correct or remove it`;
+    return `belongs to no machine of this cluster, and stays while the annotation ${annotations.reconcileMode} says ${JSON.stringify(seen.unknownMode)}, which is no known value. Correct or remove it`;
   return undefined;
 }
 

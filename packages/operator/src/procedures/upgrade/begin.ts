@@ -65,7 +65,7 @@ export function begin(assessed: Assessment, facts: ClusterFacts, candidate: Cand
   if (!candidate.isInstalled && isFilled)
     return {
       kind: "hold",
-      why: `somebody else installed a Talos on it that was not booted yet, and no machine reports which: nothing is installed over it. Boot it (talosctl reboot), and if it runs ${toWords(candidate, image)} then it is done and the others follow; or take it back (talosctl rollback, which boots, too)`,
+      why: `somebody else installed a Talos on it that was not booted yet, and no machine reports which. Boot it (talosctl reboot): if it runs ${toWords(candidate, image)} then, the others follow. Or take it back (talosctl rollback, which boots, too)`,
       needsPerson: true,
     };
   // LifecycleService gives an installer none of the kernel arguments of the configuration: GRUB would lose them (siderolabs/talos issue 13967).

@@ -32,7 +32,7 @@ export function misfitOf(
   const { look } = candidate.machine;
   const runs = look.kind === "running" ? look.schematic : undefined;
   if (isAboutArguments(candidate) && (runs === undefined || image.schematic === undefined || !isSameSchematic(runs, image.schematic)))
-    return `its kernel arguments come with an installation of what runs, and ${reference} is not known to be that${runs === undefined ? "" : `: it runs the schematic ${runs}`}: name its image, or ask for another version`;
+    return `its kernel arguments come with an installation of what runs, and ${reference} is not known to be that${runs === undefined ? "" : `: it runs the schematic ${runs}`}. Name its image, or ask for another version`;
   const lost = argumentsLost(assessed, candidate, config, image.schematic);
   return lost.length === 0
     ? undefined

@@ -6,7 +6,7 @@ import { awaitedNetwork } from "../../report/awaited-network.ts";
 import { mayHoldConfig } from "../../record/facts.ts";
 import { classWords, failedHere, failedWords, quarantineRelease } from "./quarantine.ts";
 import type { Assessment } from "../../model/assessment.ts";
-import type { ClusterFacts } from "../../model/record.ts";
+import type { ClusterFacts, QuarantineFact } from "../../model/record.ts";
 
 /** What is to be done next about another Talos. */
 export type NextHop =
@@ -34,6 +34,13 @@ function stuckOn({ machines }: Assessment, facts: ClusterFacts): NextHop {
   };
 }
 
+/** What became of the machine that a Talos failed on, where it was rolled back. */
+function backWords({ byName }: Assessment, { decisions }: ClusterFacts, { machine, at }: QuarantineFact): string {
+  const look = byName.get(machine)?.look;
+  const isBack = decisions.some((one) => one.reason === "RolledBack" && one.machine === machine && one.at >= at);
+  return isBack && look?.kind === "running" && look.version !== undefined ? `, which was rolled back to ${look.version}` : "";
+}
+
 /** Asked several times in a pass. */
 const hopOf = onceFor((assessed: Assessment) => onceFor((facts: ClusterFacts) => findHop(assessed, facts)));
 
@@ -57,7 +64,7 @@ function findHop(assessed: Assessment, facts: ClusterFacts): NextHop {
   if (failed !== undefined)
     return {
       kind: "stopped",
-      why: `${failedWords(failed)} failed on ${failed.machine}${classWords(failed)} and goes to no machine: ${failed.why} ${quarantineRelease(failed)}`,
+      why: `Upgrade stopped: ${failedWords(failed)} failed on ${failed.machine}${classWords(failed)}${backWords(assessed, facts, failed)}. No other machine gets it. Cause: ${failed.why} ${quarantineRelease(failed)}`,
       isQuarantined: true,
     };
   // What shows that a machine is well with another Talos is not there, and the word that it may still go back stays for ever.

@@ -17,6 +17,7 @@ import { wordsOf } from "./words.ts";
 import { whatElseIsOpen } from "./what-else-is-open.ts";
 import { begin } from "./begin.ts";
 import { isAboutArguments } from "./misfit.ts";
+import { countOf } from "../../report/listed.ts";
 import type { TalosHop } from "@talos-operator/talos";
 import type { Action } from "../../model/effect.ts";
 import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
@@ -144,7 +145,7 @@ function chooseWorkers(assessed: Assessment, facts: ClusterFacts, hop: TalosHop,
           name,
           begun: {
             kind: "hold",
-            why: `${place.count} of at most ${place.limit} machine(s) of ${machine.declared.owner.name} are down, leaving or being changed`,
+            why: `${place.count} of at most ${countOf(place.limit, "machine")} of ${machine.declared.owner.name} are down, leaving or being changed`,
           },
         });
       continue;

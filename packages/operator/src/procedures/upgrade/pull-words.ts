@@ -9,7 +9,7 @@ import type { SentEffect } from "../../model/observation.ts";
 export function pullWords(image: string, { outcome, detail }: Pick<SentEffect, "outcome" | "detail">): string {
   const why =
     outcome !== "refused"
-      ? "the machine goes on asking, and talosctl dmesg says why: a registry that it does not reach, or a schematic with an extension that this Talos lacks, which an Image Factory answers with 400"
+      ? "the machine goes on asking, and talosctl dmesg says why. Often it does not reach the registry, or the schematic has an extension that this Talos lacks (the Image Factory answers 400)"
       : detail.includes("no match for platform")
         ? "it is not built for the processor of this machine"
         : detail.includes("not found")

@@ -115,6 +115,7 @@ export function rolledBackWords(facts: Pick<ClusterFacts, "quarantine"> | undefi
 
 /** Manufacturer and product, for people; empty where the machine told neither. */
 export function classWords({ manufacturer, product }: QuarantineFact): string {
-  const words = [manufacturer, product].filter((word) => word !== undefined).join(" ");
+  const isNamed = product !== undefined && product.startsWith(manufacturer ?? product);
+  const words = [isNamed ? undefined : manufacturer, product].filter((word) => word !== undefined).join(" ");
   return words === "" ? "" : ` (${words})`;
 }

@@ -17,7 +17,7 @@ function outageOver({ seen, machines }: Assessment, facts: ClusterFacts): Action
   const named = machines.filter(({ declared: { role, name } }) => role === "controlplane" && outageWord(seen, name).kind === "approved");
   if (!haveArrived(named) || upgradeIntents(facts).some(({ role }) => role === "controlplane")) return undefined;
   const value = seen.controlPlane.metadata.annotations?.[annotations.approveOutage] ?? "";
-  const answer = `Every control plane that is to run Talos ${value} does, whose outage ${annotations.approveOutage} approved; the annotation acts for one version and is removed.`;
+  const answer = `Every control plane that is to run Talos ${value} runs it. The annotation ${annotations.approveOutage} acts for one version and is removed.`;
   return { kind: "AnswerAnnotation", annotation: annotations.approveOutage, value, answer };
 }
 

@@ -7,6 +7,7 @@ import { notBack } from "./not-back.ts";
 import { WELL_WITHIN_MS } from "./times.ts";
 import { whatElseIsOpen } from "./what-else-is-open.ts";
 import { slotFor } from "./slot-for.ts";
+import { countOf } from "../../report/listed.ts";
 import type { Action } from "../../model/effect.ts";
 import type { AssessedMachine, Assessment } from "../../model/assessment.ts";
 import type { UpgradeStep } from "../../model/plans.ts";
@@ -31,7 +32,7 @@ export function takeBack(assessed: Assessment, facts: ClusterFacts, machine: Ass
   const away = role === "controlplane" ? notBack(assessed, name) : undefined;
   if (away !== undefined) return step(`${away.declared.name} is not ready, and comes back first`);
   const place = role === "worker" ? poolBudgets(assessed).placeFor(machine, "upgrade") : undefined;
-  if (place?.kind === "none") return step(`${place.count} of at most ${place.limit} machine(s) of its pool are down`);
+  if (place?.kind === "none") return step(`${place.count} of at most ${countOf(place.limit, "machine")} of its pool are down`);
   const outage = outageOf(assessed, machine);
   if (outage.kind === "unapproved") return { ...step(outage.why), kind: "stopped", reason: "ApprovalRequired" };
   const slot = slotFor(assessed, facts, { machine, name });

@@ -22,6 +22,7 @@ import type { PoolState } from "../../report/pool-state.ts";
 import { isNameTaken } from "../../spec/machine-names.ts";
 import { unreadAnnotations } from "../../spec/unread-annotations.ts";
 import { notFound } from "./waiting-status.ts";
+import { countOf, listed, sentences } from "../../report/listed.ts";
 import type { DeclaredMachine } from "../../model/machine.ts";
 
 /** Everything that one pass over a worker pool looks at. */
@@ -106,7 +107,7 @@ export function decideWorker(seen: WorkerSeen, finalizer: string): WorkerDecisio
       ...nothing,
       conditions: [
         conditionFor("Ready", first.reason, message, generation),
-        conditionFor("Progressing", "Blocked", "See the condition Ready.", generation),
+        conditionFor("Progressing", "Blocked", "See Ready.", generation),
         // Whatever is wrong with the spec, the machines are how they are.
         ...summaryOf(seen).conditions.filter(({ type }) => type === "MachinesReady" || type === "NodesReady"),
         ...inert,
@@ -239,7 +240,7 @@ function progressOf(seen: WorkerSeen): ConditionInput {
   const conditions = ofPool(seen);
   const isLeaving = conditions.some(({ type }) => type === "Removing");
   if (seen.state?.isChangingConfig === true && !isLeaving)
-    return conditionFor("Progressing", "ChangingConfiguration", "See the condition ConfigUpToDate.", generation);
+    return conditionFor("Progressing", "ChangingConfiguration", "See ConfigUpToDate.", generation);
   // What is said of its machines was said of an earlier spec. Whether the newest one changes anything nobody has decided yet.
   if (seen.declared.length > 0 && !isLeaving && !isDecided(seen))
     return conditionFor("Progressing", "Starting", "The newest spec is read, and is about to be carried out.", generation);
@@ -302,10 +303,10 @@ function summaryOf(seen: WorkerSeen): {
   const missing = declared.filter(({ name }) => byName.get(name)?.status?.state !== "Available").map(({ name }) => name);
   const machinesReady =
     missing.length === 0
-      ? conditionFor("MachinesReady", "AllMachinesReady", `${declared.length} machine(s) answer with their configuration.`, generation)
-      : conditionFor("MachinesReady", "MachinesNotReady", `Not running with their configuration: ${missing.join(", ")}.`, generation);
+      ? conditionFor("MachinesReady", "AllMachinesReady", `${countOf(declared.length, "machine")} configured.`, generation)
+      : conditionFor("MachinesReady", "MachinesNotReady", `Not running with the configuration: ${listed(missing)}.`, generation);
   if (unready.length === 0) {
-    const message = `${declared.length} node(s) are ready.`;
+    const message = `${countOf(declared.length, "node")} ready.`;
     return {
       isReady: true,
       conditions: [
@@ -316,7 +317,7 @@ function summaryOf(seen: WorkerSeen): {
       ],
     };
   }
-  const message = unready.map(({ name, message: words }) => aboutMachine(name, words)).join(" ");
+  const message = sentences(unready.map(({ name, message: words }) => aboutMachine(name, words)));
   const stopped = unready.find(({ reason }) => !GOES_ON.has(reason));
   const isUpgrading = stopped === undefined && isOnlyUpgrading(seen, unready);
   const isRestart = unready.every((one) => one.reason === "Restarting");

@@ -15,7 +15,7 @@ export function waitingForImport(worker: TalosWorker, name: string, controlPlane
     worker,
     { state: "Pending" },
     {
-      conditions: [ready, conditionFor("Progressing", "Blocked", "See the condition Ready.", generation), pausedCondition("import")],
+      conditions: [ready, conditionFor("Progressing", "Blocked", "See Ready.", generation), pausedCondition("import")],
       hasOpenEffect: false,
       parts: controlPlane === undefined ? [] : [controlPlane],
     },

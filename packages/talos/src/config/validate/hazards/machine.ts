@@ -15,8 +15,7 @@ export function installHazards(input: HazardInput): readonly HazardFinding[] {
     textAt(v1alpha1, "machine", "install", "disk") !== "" ||
     isThere(v1alpha1, "machine", "install", "diskSelector");
   if (hasDisk) return [];
-  const message =
-    "no disk is named to install to, so the machine runs from memory and forgets the cluster when it restarts; name a disk or a selector";
+  const message = "no disk is named to install to, so the machine forgets the cluster when it restarts; name a disk or a selector";
   const [document, path] =
     unattended === undefined ? ["v1alpha1", "machine.install"] : ["UnattendedInstallConfig", "provisioning.diskSelector"];
   return [{ code: "INSTALL_DISK_ABSENT", document, path, message }];

@@ -119,8 +119,7 @@ export function endpointHazards(input: HazardInput): readonly HazardFinding[] {
     found.push({ code: "ENDPOINT_NOT_HTTPS", document, path, message });
   }
   if (portOf(url) === "") {
-    const message =
-      "without a port, machines look for the cluster at port 443; write the port, which is 6443 unless something forwards another";
+    const message = "without a port, machines look for the cluster at port 443; write the port, mostly 6443";
     found.push({ code: "ENDPOINT_WITHOUT_PORT", document, path, message });
   }
   if (isLocal) {

@@ -68,7 +68,7 @@ function addressRemoved({ document, path }: Place, address: string): HazardFindi
 }
 
 function routeRemoved({ document, path }: Place, network: string): HazardFinding {
-  const message = `the route to ${network} goes away, so nobody from there reaches the machine any more; keep it, or a route to a network that holds it`;
+  const message = `the route to ${network} goes away, so nobody from there reaches the machine; keep it, or a route to a network that holds it`;
   return { code: "ROUTE_REMOVED", document, path, message };
 }
 
