@@ -263,7 +263,7 @@ describe("backup list of an object", () => {
       spec: { clusterName: "demo", storageLocation: { type: "s3", bucket: "backups", secretRef: "none" } },
     });
     assert.match((await refused("list", "eb/cloud")).message, /gcs/);
-    assert.match((await refused("list", "eb/keyless")).message, /Secret none is not there/);
+    assert.match((await refused("list", "eb/keyless")).message, /Secret none not found/);
     assert.match((await refused("inspect", "eb/mine")).remedy, /backup list eb\/mine/);
   });
 
