@@ -116,8 +116,9 @@ describe("references in two pools of one cluster give machines one name", () => 
         world,
         cluster([reference("beta"), ofPath("alpha", ".status.second"), reference("gamma")], [ofPath("alpha", ".status.first")]),
       );
-      await world.until("said", async () => (await ready(world, "controlPlane"))?.reason === "NameConflict");
-      assert.match((await ready(world, "controlPlane"))?.message ?? "", /machines\[1\]: its TalosMachine would be called demo-alpha/);
+      const refused = (): ReturnType<Story["condition"]> => world.condition(kinds.controlPlane, "EditRefused");
+      await world.until("said", async () => (await refused())?.status === "True");
+      assert.match((await refused())?.message ?? "", /machines\[1\]: its TalosMachine would be called demo-alpha/);
       await world.time.advance(300_000);
       assert.equal(world.sent.length, sent);
       await edit(world, cluster([reference("beta")], [ofPath("alpha", ".status.first")]));

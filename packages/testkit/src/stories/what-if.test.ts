@@ -65,7 +65,7 @@ test("the plan of a pool above its control plane installs what the cluster runs,
     Object.assign(edited.spec?.worker ?? {}, { version: "v1.14.0" });
     const text = printPlan((await plan(world, edited)).plan);
     assert.match(text, /\[installs\] .*demo-10\.5\.0\.6 \(10\.5\.0\.6, \/dev\/sda, Talos v1\.13\.9\)/);
-    assert.match(text, /Not in this plan: .*a worker of Talos v1\.14\.0 .*is above a control plane of v1\.13\.9/);
+    assert.match(text, /Not in this plan: .*Workers .*cannot run a newer Talos \(v1\.14\.0\) than the control plane \(v1\.13\.9\)/);
   }));
 
 test("the plan of machines on loopback is that of a demo where such machines are in use, and refused elsewhere", async () => {
