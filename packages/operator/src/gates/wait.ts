@@ -1,6 +1,7 @@
 import { kubeconfigSecretName, talosconfigSecretName } from "@talos-operator/api";
 import type { ReasonOf } from "@talos-operator/api";
 import { removalsOf, removalWords } from "../report/describe-removal.ts";
+import { listed } from "../report/listed.ts";
 import { nodesState } from "../report/describe.ts";
 import { isOnlyJoining, isOnlyPassing } from "../assess/joining.ts";
 import { comingUpOf, isReadyNode, unmetOf } from "../assess/machine-state.ts";
@@ -73,10 +74,8 @@ function waitingOfBootstrap(assessed: Assessment, facts: ClusterFacts, held: rea
   const missing = ofRole(seen, "controlplane").filter((machine) => machine.look.kind !== "running");
   const awaited = awaitedAtEndpoint(seen, facts);
   if (missing.length > 0) {
-    const names = missing
-      .map((machine) => `${machine.declared.name} (${unmetOf(machine, machineFact(facts, machine.declared.name))})`)
-      .join(", ");
-    const message = `Control planes that do not run with their configuration yet: ${names}.`;
+    const names = missing.map((machine) => `${machine.declared.name} (${unmetOf(machine, machineFact(facts, machine.declared.name))})`);
+    const message = `Waiting for control planes: ${listed(names)}.`;
     return {
       reason: reasonBeforeEtcd(missing, facts),
       message: [message, ...(awaited === undefined ? [] : [awaited]), ...held].join(" "),
@@ -213,5 +212,5 @@ function waitingOfStopped(stopped: readonly StoppedMachine[]): Waiting | undefin
 }
 
 function alsoStopped(others: readonly StoppedMachine[]): string {
-  return `Also stopped: ${others.map(({ name, reason }) => `${name} (${reason})`).join(", ")}.`;
+  return `Also stopped: ${listed(others.map(({ name, reason }) => `${name} (${reason})`))}.`;
 }

@@ -1,3 +1,4 @@
+import { countOf } from "../report/listed.ts";
 import type { Plan } from "../model/decision.ts";
 
 /** Longest text of a plan in a condition; the schema allows 32,768 characters. */
@@ -19,7 +20,7 @@ export function printPlan(plan: Plan): string {
       ? plan.pending === undefined
         ? "Nothing would be done."
         : "Nothing would be done yet."
-      : `Plan: ${plan.steps.length} ${plan.steps.length === 1 ? "step" : "steps"}. Nothing is done yet.`;
+      : `Plan: ${countOf(plan.steps.length, "step")}. Nothing is done yet.`;
   const pending = plan.pending === undefined ? [] : [`Not in this plan: ${plan.pending}`];
   const forecast = plan.forecast === undefined ? [] : [`Upgrade of Talos: ${plan.forecast}`];
   return bounded([head, ...forecast, ...lines], [...pending, ...end].join("\n"));
@@ -31,7 +32,7 @@ function bounded(lines: readonly string[], end: string): string {
   for (const line of lines) {
     const cut = line.length > LONGEST / 2 ? `${line.slice(0, LONGEST / 2)}...` : line;
     if (length + cut.length > LONGEST) {
-      kept.push(`... and ${lines.length - kept.length} more step(s).`);
+      kept.push(`... and ${countOf(lines.length - kept.length, "more step")}.`);
       break;
     }
     kept.push(cut);

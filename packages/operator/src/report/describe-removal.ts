@@ -1,6 +1,7 @@
 import { conditionFor } from "@talos-operator/api";
 import type { ConditionInput, RemovalStatus } from "@talos-operator/api";
 import { isEditRefused } from "./edit-refused.ts";
+import { listed, sentences } from "./listed.ts";
 import type { Removal } from "../model/plans.ts";
 import type { Assessment } from "../model/assessment.ts";
 
@@ -12,14 +13,14 @@ export function removalConditions(assessed: Assessment): readonly ConditionInput
   if (first === undefined) return [];
   const message =
     assessed.keys !== "sound"
-      ? `Left the list, and stay as they are until the cluster's keys are back: ${removals.map(({ machine }) => machine).join(", ")}. See the condition ${assessed.keys === "lost" ? "SecretsLost" : "Ready"}.`
+      ? `Left the list, and stay as they are until the cluster's keys are back: ${listed(removals.map(({ machine }) => machine))}. See the condition ${assessed.keys === "lost" ? "SecretsLost" : "Ready"}.`
       : removalWords(removals);
   return [conditionFor("Removing", first.reason, message, seen.controlPlane.metadata.generation)];
 }
 
 /** What is said of machines that leave, once where it is said of several. */
 export function removalWords(removals: readonly Removal[]): string {
-  return [...new Set(removals.map(({ message }) => message))].join(" ");
+  return sentences([...new Set(removals.map(({ message }) => message))]);
 }
 
 /** The same as data, for the status; `undefined` = nobody leaves. */

@@ -1,7 +1,7 @@
 // What a release says that Helm would do, while its reconcile-mode is dryrun.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { annotations, talosClusterAddonReleaseResource, talosControlPlaneResource } from "@talos-operator/api";
+import { annotations, findCondition, talosClusterAddonReleaseResource, talosControlPlaneResource } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import type { SimulatedHelm } from "../world/simulated-helm.ts";
 import type { Story } from "./story.ts";
@@ -16,7 +16,7 @@ describe("a dry run", () => {
       .resource(talosClusterAddonReleaseResource)
       .patch(key("web"), { type: "merge", value: { metadata: { annotations: { [annotations.reconcileMode]: word } } } });
   const dryRun = async (world: Story): Promise<string> => {
-    const one = (await read(world, "web"))?.status?.conditions?.find(({ type }) => type === "DryRun");
+    const one = findCondition((await read(world, "web"))?.status?.conditions, "DryRun");
     return one === undefined ? "" : `${one.reason}: ${one.message}`;
   };
   const kinds = (helm: SimulatedHelm) => helm.begun.map(({ task }) => task.kind);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, test } from "node:test";
-import { talosClusterAddonReleaseResource, talosClusterAddonResource } from "@talos-operator/api";
+import { findCondition, talosClusterAddonReleaseResource, talosClusterAddonResource } from "@talos-operator/api";
 import type { ManifestsSpec, TalosClusterAddonRelease, TalosClusterAddonReleaseSpec } from "@talos-operator/api";
 import type { FetchedManifest } from "@talos-operator/helm/worker";
 import { runManifests } from "@talos-operator/helm/worker";
@@ -81,7 +81,7 @@ async function release(
 
 const read = (world: Story, name: string): Promise<TalosClusterAddonRelease | undefined> =>
   world.client.resource<TalosClusterAddonRelease>(talosClusterAddonReleaseResource).tryGet(key(name));
-const readyOf = async (world: Story, name: string) => (await read(world, name))?.status?.conditions?.find(({ type }) => type === "Ready");
+const readyOf = async (world: Story, name: string) => findCondition((await read(world, name))?.status?.conditions, "Ready");
 const until = (world: Story, name: string, reason: string, seconds = 120): Promise<void> =>
   world.until(`${name} says ${reason}`, async () => (await readyOf(world, name))?.reason === reason, seconds);
 const edit = (world: Story, name: string, manifests: Partial<ManifestsSpec>): Promise<unknown> =>

@@ -1,7 +1,7 @@
 // What Helm is asked to do for a release, and what the release says of it.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { annotations, finalizers, talosClusterAddonReleaseResource } from "@talos-operator/api";
+import { annotations, finalizers, findCondition, talosClusterAddonReleaseResource } from "@talos-operator/api";
 import type { TalosClusterAddonRelease } from "@talos-operator/api";
 import type { ObjectKey } from "@talos-operator/kube-runtime";
 import type { SimulatedHelm } from "../world/simulated-helm.ts";
@@ -461,7 +461,7 @@ describe("a release", () => {
         helmSpec: { ...chart, releaseName: "idle", valuesTemplate: "a=1,b=2", options: { upgrade: { recreate: true } } },
       });
       await until(world, "idle", "Installed");
-      const notes = (await read(world, "idle"))?.status?.conditions?.find(({ type }) => type === "FieldNotSupported")?.message;
+      const notes = findCondition((await read(world, "idle"))?.status?.conditions, "FieldNotSupported")?.message;
       assert.match(notes ?? "", /options\.upgrade\.recreate.*a=b,c=d/);
       await release(world, "bad", { helmSpec: { ...chart, repoURL: "file:///etc" } });
       await until(world, "bad", "SpecRefused");
@@ -472,7 +472,7 @@ describe("a release", () => {
     const changed = [{ object: "ConfigMap web/web", isGone: false, paths: ["data.text"] }] as const;
     const driftOf = async (world: Story): Promise<readonly [string?, string?]> => {
       const { conditions } = (await read(world, "web"))?.status ?? {};
-      const one = conditions?.find(({ type }) => type === "Drifted");
+      const one = findCondition(conditions, "Drifted");
       return one === undefined ? [] : [one.status, one.message];
     };
     const kinds = (helm: SimulatedHelm) => helm.begun.map(({ task }) => task.kind);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { labels } from "@talos-operator/api";
+import { findCondition, labels } from "@talos-operator/api";
 import type { KubeObject } from "@talos-operator/kube-runtime";
 import { apply, assertQuiet } from "./quiet.ts";
 import { demoCluster, kinds, tell } from "./story.ts";
@@ -82,7 +82,7 @@ describe("clusters of one name in two namespaces", () => {
       const sent = world.sent.length;
       await world.time.advance(120_000);
       const status = (await inNamespace(world, "controlPlane", "other"))?.status;
-      const said = status?.conditions?.find(({ type }) => type === "SecretsLost");
+      const said = findCondition(status?.conditions, "SecretsLost");
       assert.equal(said?.reason, "BundleOfAnother");
       assert.match(said.message, /keys of a cluster in another namespace.*Delete that Secret/);
       assert.doesNotMatch(said.message, /default/);

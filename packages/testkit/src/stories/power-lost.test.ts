@@ -66,7 +66,7 @@ test("a machine that does not come back from its installation is said to be unre
     assert.equal((await world.condition(kinds.machine, "Ready", worker))?.reason, "MachineUnreachable");
     for (const type of [kinds.worker, kinds.cluster]) {
       const { message = "" } = (await world.condition(type, "Ready")) ?? {};
-      assert.match(message, /demo-10\.5\.0\.5: Unreachable/, type.kind);
+      assert.match(message, /demo-10\.5\.0\.5: No answer from 10\.5\.0\.5:50000/, type.kind);
     }
   }));
 

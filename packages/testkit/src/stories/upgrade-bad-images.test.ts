@@ -55,7 +55,7 @@ describe("an image that cannot be had", () => {
       "unbuildable",
       /could not be pulled: .*talosctl dmesg.*an extension that this Talos lacks.*400/,
     ],
-    ["in a registry that does not answer", "v1.13.9", "stuck", /could not be pulled: .*talosctl dmesg.*a registry that it does not reach/],
+    ["in a registry that does not answer", "v1.13.9", "stuck", /could not be pulled: .*talosctl dmesg.*it does not reach the registry/],
   ] as const)
     test(`one ${what} is told in a person's words, and nothing else happens`, () =>
       tell({ timings: demoTimings }, async (world) => {
