@@ -45,21 +45,21 @@ test("tables keep the published columns, show what runs, and tell machines apart
     await world.time.advance(60_000);
     assert.ok(transport);
     assert.deepEqual(await table(transport, "taloscontrolplanes"), [
-      ["Name", "State", "Version", "KubeVersion", "Mode", "Ready", "Machines", "Upgraded"],
-      ["demo", "Ready", "v1.13.9", "v1.36.3", "metal", "True", "3/3", null],
+      ["Name", "State", "Version", "KubeVersion", "Mode", "Ready", "Status", "Machines", "Upgraded"],
+      ["demo", "Ready", "v1.13.9", "v1.36.3", "metal", "True", "DowngradeAsked", "3/3", null],
     ]);
     const [head, first, , , fourth] = await table(transport, "talosmachines");
-    assert.deepEqual(head, ["Name", "State", "Version", "Endpoint", "Role", "Ready", "Upgrade"]);
-    assert.deepEqual(first, ["demo-10.5.0.1", "Available", "v1.13.9", "10.5.0.1", "controlplane", "True", null]);
-    assert.deepEqual(fourth, ["demo-10.5.0.4", "Available", "v1.13.9", "10.5.0.4", "worker", "True", null]);
+    assert.deepEqual(head, ["Name", "State", "Version", "Endpoint", "Role", "Ready", "Status", "Upgrade"]);
+    assert.deepEqual(first, ["demo-10.5.0.1", "Available", "v1.13.9", "10.5.0.1", "controlplane", "True", "AllReady", null]);
+    assert.deepEqual(fourth, ["demo-10.5.0.4", "Available", "v1.13.9", "10.5.0.4", "worker", "True", "AllReady", null]);
     const wide = await table(transport, "talosmachines", true);
     // A Node has the name of the machine's own making where nobody names it.
-    const nodeNames = wide.slice(1).map((row) => row[9]);
+    const nodeNames = wide.slice(1).map((row) => row[10]);
     assert.equal(new Set(nodeNames).size, 5);
     for (const name of nodeNames) assert.match(String(name), /^talos-\w{3}-\w{3}$/);
-    assert.deepEqual(wide[0]?.slice(7), ["Cluster", "Pool", "Node", "Stage", "To"]);
+    assert.deepEqual(wide[0]?.slice(8), ["Cluster", "Pool", "Node", "Stage", "To"]);
     assert.deepEqual(
-      [wide[1]?.slice(7), wide[4]?.slice(7)],
+      [wide[1]?.slice(8), wide[4]?.slice(8)],
       [
         ["demo", null, nodeNames[0], "running", null],
         ["demo", "demo", nodeNames[3], "running", null],

@@ -181,9 +181,9 @@ test("a dry run of a cluster whose workers cannot be foresees nothing for its co
     const worker = { ...spec?.worker, metalSpec: { ...spec?.worker?.metalSpec, machineSpec } };
     const patch = { type: "merge", value: { spec: { ...spec, worker } } } as const;
     await world.client.resource(kinds.cluster).patch({ namespace: "default", name: "demo" }, patch);
-    await world.until("told", async () => /InvalidConfig: .*sysctlz/.test(await planned(world)));
+    await world.until("told", async () => /SpecInvalid: .*sysctlz/.test(await planned(world)));
     await world.time.advance(60_000);
-    assert.match(await planned(world), /^Nothing would be done\.\nInvalidConfig: [^\n]*sysctlz[^\n]*$/);
+    assert.match(await planned(world), /^Nothing would be done\.\nSpecInvalid: [^\n]*sysctlz[^\n]*$/);
     const before = world.writes.length;
     const calls = world.sent.length;
     await world.annotate(kinds.cluster, mode, undefined);

@@ -171,7 +171,7 @@ test("of two voters neither is booted for a larger quota, and a person is told t
     await patched(world, quota(4 * GIB));
     await world.time.advance(300_000);
     assert.deepEqual(sentTo(world, "Reboot"), []);
-    assert.match(await told(world), /two voters are booted by hand: stage it on demo-10\.5\.0\.1 .*docs\/runbooks/);
+    assert.match(await told(world), /two voters are booted by hand\. Stage it on demo-10\.5\.0\.1 .*docs\/runbooks/);
   }));
 
 test("a control plane whose etcd does not come back from its boot is named while the others wait for theirs", () =>

@@ -48,8 +48,9 @@ const nothing: Plan = { steps: [], waiting: undefined, isWhole: true, hash: hash
 function blockedBy(seen: ClusterSeen): ConditionInput | undefined {
   const { controlPlane, worker } = childrenOf(seen.cluster);
   const { apply, conditions } = decideCluster(withFinalizer(seen), finalizers.talosCluster);
-  const isBlocked = apply.length === 0 && (controlPlane ?? worker) !== undefined;
-  return isBlocked ? conditions.find(({ type }) => type === "Ready") : undefined;
+  if (apply.length > 0 || (controlPlane ?? worker) === undefined) return undefined;
+  // `Ready` speaks of what runs where an edit is refused.
+  return conditions.find(({ type }) => type === "EditRefused") ?? conditions.find(({ type }) => type === "Ready");
 }
 
 /** What the cluster's own controller would store. */
