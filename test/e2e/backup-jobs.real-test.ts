@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, readSync, statSync, writeFileSync, w
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createX509Keys } from "@talos-operator/adapters";
-import { talosEtcdBackupResource, type TalosEtcdBackup } from "@talos-operator/api";
+import { findCondition, talosEtcdBackupResource, type TalosEtcdBackup } from "@talos-operator/api";
 import { backupCodec } from "@talos-operator/backup/adapters";
 import { createTestIdentity } from "@talos-operator/backup/testing";
 import { parseKubernetesYaml } from "@talos-operator/kube-runtime/yaml";
@@ -67,7 +67,7 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
   const seen = (name: string): Promise<TalosEtcdBackup> =>
     world.client.resource<TalosEtcdBackup>(talosEtcdBackupResource).get({ namespace: "default", name });
   const statusOf = async (name: string): Promise<NonNullable<TalosEtcdBackup["status"]>> => (await seen(name)).status ?? {};
-  const conditionOf = async (name: string, type: string) => (await statusOf(name)).conditions?.find((one) => one.type === type);
+  const conditionOf = async (name: string, type: string) => findCondition((await statusOf(name)).conditions, type);
   const becomesReady = async (...names: readonly string[]): Promise<void> => {
     try {
       await world.kubectl("wait", "--for=condition=Ready", ...names.map((name) => `teb/${name}`), KUBECTL_WAITS);

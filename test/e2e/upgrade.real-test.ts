@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { ownAddress, tool, until } from "@talos-operator/adapters/testing";
+import { findCondition, type Condition } from "@talos-operator/api";
 import { must, startCommand, startOurs, temporaryFolder } from "./processes.ts";
 
 const FROM = "v1.13.9";
@@ -19,13 +20,6 @@ const SENT: Readonly<Record<string, string>> = {
   "Rebooting machine": "RebootMachine",
   "Rolling Talos back": "RollBackTalos",
 };
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-}
 
 interface Step {
   readonly action: string;
@@ -53,7 +47,7 @@ async function startDemo(...flags: readonly string[]): Promise<Demo> {
     kubectl,
     condition: async (kind, type) => {
       const { status } = JSON.parse(await kubectl("get", kind, "first", "-o", "json")) as { status: { conditions: readonly Condition[] } };
-      return status.conditions.find((one) => one.type === type);
+      return findCondition(status.conditions, type);
     },
     sent: () =>
       readFileSync(join(folder.path, "demo.log"), "utf8")

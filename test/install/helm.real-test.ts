@@ -87,7 +87,7 @@ describe("the chart on a genuine Kubernetes API", () => {
     await kubectl("patch", "clusterrole", "talos-operator", "--type=merge", "-p", JSON.stringify({ rules }));
     manager = await startManager();
     await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
-    const told = "jsonpath={.status.conditions[?(@.type=='Ready')].message}";
+    const told = "jsonpath={.status.conditions[*].message}";
     await kubectl("wait", "taloscontrolplane/first", "--for=create", KUBECTL_WAITS);
     await kubectl("wait", "taloscontrolplane/first", "--for=jsonpath={.status.conditions[?(@.type=='Ready')].status}", KUBECTL_WAITS);
     const [message, state] = await Promise.all([
