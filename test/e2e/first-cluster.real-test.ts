@@ -34,7 +34,7 @@ describe("a first cluster on a genuine Kubernetes API", () => {
     await kubectl("apply", "-f", "examples/first-cluster/cluster.yaml");
     await kubectl("wait", "--for=condition=Ready", "talosclusters", "--all", KUBECTL_WAITS);
     const table = await kubectl("get", "taloscontrolplanes");
-    assert.match(table, /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\s+READY\s+MACHINES\s+UPGRADED\n/);
+    assert.match(table, /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\s+READY\s+STATUS\s+MACHINES\s+UPGRADED\n/);
     assert.match(table, /Ready/);
   });
 
