@@ -60,10 +60,13 @@ describe("the demo, with genuine clients", () => {
   });
 
   const columns: readonly [string, RegExp][] = [
-    ["talosclusters", /^NAME\s+READY\s+MACHINES\s+TALOS\s+KUBERNETES\s+AGE\s+UPGRADED\n\S+\s+True\s+6\/6\s+v1\.\d+\.\d+\s+v1\.\d+\.\d+\s/],
-    ["taloscontrolplanes", /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\s+READY\s+MACHINES\s+UPGRADED\n/],
-    ["talosworkers", /^NAME\s+STATE\s+VERSION\s+MODE\s+AGE\s+READY\s+MACHINES\s+UPGRADED\n/],
-    ["talosmachines", /^NAME\s+STATE\s+VERSION\s+ENDPOINT\s+AGE\s+ROLE\s+READY\s+UPGRADE\n/],
+    [
+      "talosclusters",
+      /^NAME\s+READY\s+STATUS\s+MACHINES\s+UPGRADED\s+VERSION\s+KUBEVERSION\s+AGE\n\S+\s+True\s+\w+\s+6\/6\s+v1\.\d+\.\d+\s+v1\.\d+\.\d+\s/,
+    ],
+    ["taloscontrolplanes", /^NAME\s+STATE\s+VERSION\s+KUBEVERSION\s+MODE\s+AGE\s+READY\s+STATUS\s+MACHINES\s+UPGRADED\n/],
+    ["talosworkers", /^NAME\s+STATE\s+VERSION\s+MODE\s+AGE\s+READY\s+STATUS\s+MACHINES\s+UPGRADED\n/],
+    ["talosmachines", /^NAME\s+STATE\s+VERSION\s+ENDPOINT\s+AGE\s+ROLE\s+READY\s+STATUS\s+UPGRADE\n/],
   ];
   it("kubectl get talos lists every kind", async () => {
     const names = await kubectl("get", "talos", "-o", "name");
@@ -71,7 +74,7 @@ describe("the demo, with genuine clients", () => {
       assert.match(names, new RegExp(`^${kind}\\.`, "m"));
     assert.match(
       await kubectl("get", "talosmachines", "-o", "wide"),
-      /^NAME.*\sROLE\s+READY\s+UPGRADE\s+CLUSTER\s+POOL\s+NODE\s+STAGE\s+TO\n/,
+      /^NAME.*\sROLE\s+READY\s+STATUS\s+UPGRADE\s+CLUSTER\s+POOL\s+NODE\s+STAGE\s+TO\n/,
     );
     const workers = await kubectl("get", "talosmachines", "-l", "talos-operator.dev/role=worker", "-o", "name");
     assert.equal(workers.trim().split("\n").length, 3);
