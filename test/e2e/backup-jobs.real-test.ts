@@ -132,10 +132,11 @@ describe("backups by Jobs, on a genuine Kubernetes API and a genuine S3 server",
     await becomesReady("plain");
     const status = await statusOf("plain");
     const [head = "", row = ""] = (await world.kubectl("get", "teb", "plain")).trim().split("\n");
-    assert.deepEqual(head.split(/\s+/), ["NAME", "FILENAME", "AGE", "READY", "SIZE", "REVISION", "PROVED"]);
-    const [name, filename, _age, ...rest] = row.split(/\s+/);
-    assert.deepEqual([name, filename], ["plain", status.filename]);
-    assert.deepEqual(rest, ["True", String(status.size), String(status.revision), "Restored"]);
+    assert.deepEqual(head.split(/\s+/), ["NAME", "FILENAME", "AGE", "READY", "STATUS", "SIZE", "REVISION", "PROVED"]);
+    const [name, filename, _age, ready, word, ...rest] = row.split(/\s+/);
+    assert.deepEqual([name, filename, ready], ["plain", status.filename, "True"]);
+    assert.equal(word, status.conditions?.find(({ type }) => type === "Ready")?.reason);
+    assert.deepEqual(rest, [String(status.size), String(status.revision), "Restored"]);
     assert.deepEqual(stored("plain"), [`${attemptOf("plain", 0)}.db.zst`, "json"]);
     await restores("plain", storedBytes(status.filename ?? ""));
     await leavesNothing();
